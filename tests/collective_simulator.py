@@ -306,6 +306,24 @@ def bruck_all_to_all(workers, elements):
 # --- With a switch that adds and copies ----------------------------------------------------------
 
 
+def switch_sums_all(buffers):
+    """Every worker sends its buffer up once; the switch adds up what comes and copies the sum down.
+
+    Returns the bytes that each worker's link carried up to the switch and down from it.
+    """
+    workers, elements = buffers.shape
+    up, down = np.zeros(workers, int), np.zeros(workers, int)
+    for element in range(elements):  # as a stream: an element is done before the next arrives
+        total = 0
+        for worker in range(workers):
+            total += buffers[worker, element]
+            up[worker] += ELEMENT
+        for worker in range(workers):
+            buffers[worker, element] = total
+            down[worker] += ELEMENT
+    return up, down
+
+
 def switch_all_reduce(buffers):
     """Each worker has the switch add up its chunk of everybody's, and copy the sum to everybody.
 

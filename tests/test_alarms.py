@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalelab.models import alarms, roofline
+from scalelab.models import alarms, hardware, roofline
 
 SPARSE, DENSE, TF32, FLOAT32, BANDWIDTH = 1979e12, 989e12, 494e12, 67e12, 3.35e12  # H100 SXM
 SIZES = st.floats(1e-3, 1e15)
@@ -63,3 +63,20 @@ def test_the_sentence_has_the_rate_the_factor_and_the_roof():
 def test_a_table_of_points_is_refused():
     with pytest.raises(ValueError, match="achieved must be"):
         alarms.over_the_roof([1e12, 2e12], 100, DENSE, BANDWIDTH)
+
+
+def test_a_processor_may_run_above_its_base_clock_but_not_above_its_top_clock():
+    epyc = hardware.device("EPYC 9654")
+    peak, boost = hardware.peak(epyc, "fp64"), hardware.boost(epyc, "fp64")
+    said = alarms.over_the_roof(1.4 * peak, 100, peak, epyc.bandwidth)
+    assert "base clock" in said
+    assert alarms.over_the_roof(1.4 * peak, 100, peak, epyc.bandwidth, boost=boost) is None
+    said = alarms.over_the_roof(1.7 * peak, 100, peak, epyc.bandwidth, boost=boost)
+    assert "its clock boosted 1.54" in said
+    # Memory does not boost: under the slope nothing changes.
+    slope = {"intensity": 1, "peak": peak, "bandwidth": epyc.bandwidth}
+    assert alarms.over_the_roof(1.4 * epyc.bandwidth, **slope, boost=boost) is not None
+    with pytest.raises(
+        ValueError, match=r"boost must be in \[1, 10\], got 0.5: it is the top clock"
+    ):
+        alarms.over_the_roof(1e9, **slope, boost=0.5)

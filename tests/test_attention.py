@@ -61,6 +61,42 @@ def test_fused_attention_moves_what_a_streaming_loop_moves(queries, more, block,
     assert attention.fused(queries, keys, 4, 8, causal=causal, block=block).bytes == moved
 
 
+@settings(deadline=None, max_examples=40)
+@given(LENGTH, LENGTH, st.sampled_from([1, 2, 4]), st.integers(1, 5), st.booleans())
+def test_a_block_of_a_group_reads_its_keys_once_for_all_its_heads(
+    queries, more, sharing, positions, causal
+):
+    """Two groups of `sharing` heads, a block of `positions` rows of each head, every load counted."""
+    keys, block = queries + more - 1, positions * sharing
+
+    def run(q, k, v, result):
+        hidden = np.tril(np.ones((queries, keys)), more - 1) == 0
+        for group in range(2):
+            heads = slice(group * sharing, (group + 1) * sharing)
+            for start in range(0, queries, positions):
+                part = slice(start, min(start + positions, queries))
+                rows = q.load(heads, part)
+                seen = part.stop + more - 1 if causal else keys
+                scores = rows @ k.load(group, slice(seen)).T
+                if causal:
+                    scores[:, hidden[part, :seen]] = -np.inf
+                powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+                shares = powers / powers.sum(axis=-1, keepdims=True)
+                result.store(shares @ v.load(group, slice(seen)), heads, part)
+
+    q = RNG.normal(size=(2 * sharing, queries, 4))
+    k, v = RNG.normal(size=(2, 2, keys, 4))
+    result = np.empty_like(q)
+    moved = traffic(run, q, k, v, result)
+    for head in range(2 * sharing):
+        group = head // sharing
+        assert result[head] == pytest.approx(plain(q[head], k[group], v[group], causal))
+    shape = {"heads": 2 * sharing, "kv_heads": 2, "causal": causal}
+    assert attention.fused(queries, keys, 4, 8, block=block, **shape).bytes == moved
+    with pytest.raises(ValueError, match="block must"):
+        attention.fused(queries, keys, 4, 8, heads=8, kv_heads=1, block=7)
+
+
 def test_naive_attention_moves_what_three_kernels_move():
     q, k, v = (RNG.normal(size=(rows, 4)) for rows in (6, 9, 9))
     scores, result = np.empty((6, 9)), np.empty((6, 4))
@@ -135,7 +171,7 @@ def test_decoding_every_token_costs_the_flops_of_a_prefill_and_far_more_bytes():
 def test_decoding_nears_its_intensity_whatever_context_and_batch():
     for heads, groups, width in [(32, 32, 2), (32, 8, 2), (64, 1, 2), (32, 8, 1)]:
         limit = 2 * heads / (groups * width)
-        found = attention.decode([1e3, 1e5], 128, width, heads, groups, batch=[1, 64]).intensity
+        found = attention.decode([1e3, 1e5], 128, width, heads, groups, sequences=[1, 64]).intensity
         assert found == pytest.approx(np.full(2, limit), rel=0.1)
         assert found[1] == pytest.approx(limit, rel=1e-3)
         assert (found < limit).all()

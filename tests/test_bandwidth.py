@@ -81,9 +81,13 @@ def test_published_switch_runs_carry_the_same_on_every_link():
 def test_a_bus_bandwidth_above_the_link_is_read_as_in_network_reduction_up_to_a_limit():
     assert bandwidth.bus_reading(365.6e9, 450e9, 8) == "messages"
     assert bandwidth.bus_reading(473.1e9, 450e9, 8) == "in-network"
-    assert bandwidth.bus_reading(700e9, 450e9, 8) == "in-network"  # 2 (8 - 1) / (8 + 1) x 450
-    assert bandwidth.bus_reading(700.1e9, 450e9, 8) == "impossible"
-    assert bandwidth.bus_reading(451e9, 450e9, 2) == "impossible"  # nothing is saved for two
+    exactly = {"link": 450e9, "tolerance": 0}
+    assert bandwidth.bus_reading(700e9, workers=8, **exactly) == "in-network"  # 14/9 x 450
+    assert bandwidth.bus_reading(700.1e9, workers=8, **exactly) == "impossible"
+    assert bandwidth.bus_reading(451e9, workers=2, **exactly) == "impossible"  # saves two nothing
+    # Printed with two digits, 12.5 GB/s may read 12.51; that is no reduction in the network.
+    assert bandwidth.bus_reading(12.51e9, 12.5e9, 8) == "messages"
+    assert bandwidth.bus_reading(12.51e9, 12.5e9, 8, tolerance=0) == "in-network"
 
 
 @given(st.floats(1e9, 1e12), WORKERS)
@@ -91,9 +95,10 @@ def test_a_full_link_with_a_switch_is_the_limit_of_the_reading(link, workers):
     seconds = SIZE * ((workers + 1) / workers) / link
     assert bandwidth.switch_bandwidth(SIZE, seconds, workers) == pytest.approx(link)
     shown = bandwidth.bus_bandwidth(SIZE, seconds, workers)
-    assert bandwidth.bus_reading(shown * (1 - 1e-9), link, workers) != "impossible"
+    assert bandwidth.bus_reading(shown * (1 - 1e-9), link, workers, 0) != "impossible"
     above = max(shown, link) * (1 + 1e-9)
-    assert bandwidth.bus_reading(above, link, workers) == "impossible"
+    assert bandwidth.bus_reading(above, link, workers, 0) == "impossible"
+    assert bandwidth.bus_reading(above * 1.01, link, workers) == "impossible"
 
 
 @pytest.mark.parametrize(("nodes", "per_node"), [(2, 2), (2, 4), (4, 2), (8, 4)])

@@ -93,7 +93,12 @@ def test_every_class_has_advice_and_can_occur():
 
 
 def test_a_modelled_step_goes_from_one_wall_to_the_other():
-    job = Step(batch=4096, rate=50, gradient=1e9, across=lambda size, workers: size / 12.5e9)
+    job = Step(
+        microbatch=4096,
+        worker_throughput=50,
+        gradient=1e9,
+        all_reduce=lambda size, workers: size / 12.5e9,
+    )
     kinds = []
     for workers in (2, 64, 256, 4096):
         time, parts = step.seconds(job, workers), step.terms(job, workers)
@@ -102,14 +107,19 @@ def test_a_modelled_step_goes_from_one_wall_to_the_other():
 
 
 def test_overhead_is_what_efficiency_leaves_when_nothing_hides():
-    job = Step(batch=4096, rate=50, gradient=1e9, across=lambda size, workers: size / 12.5e9)
+    job = Step(
+        microbatch=4096,
+        worker_throughput=50,
+        gradient=1e9,
+        all_reduce=lambda size, workers: size / 12.5e9,
+    )
     workers = np.array([2, 64, 4096])
-    share = bottleneck.overhead(step.communication(job, workers), step.compute(job, workers))
+    share = bottleneck.overhead(step.compute(job, workers), step.communication(job, workers))
     assert share == pytest.approx(1 - step.efficiency(job, workers), rel=1e-12)
 
 
 @given(st.floats(0, 1e3), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
 def test_overhead_is_a_share_and_has_no_unit(communication, compute, scale):
-    share = bottleneck.overhead(communication, compute)
+    share = bottleneck.overhead(compute, communication)
     assert 0 <= share < 1
-    assert bottleneck.overhead(scale * communication, scale * compute) == pytest.approx(share)
+    assert bottleneck.overhead(scale * compute, scale * communication) == pytest.approx(share)

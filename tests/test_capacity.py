@@ -32,23 +32,25 @@ def test_larger_pools_bend_later():
 @given(st.floats(0.5, 0.999), st.floats(0.1, 100), st.integers(1, 200))
 @settings(deadline=None)
 def test_at_the_largest_rate_the_percentile_is_the_cap(share, cap, servers):
-    rate = capacity.largest_rate(share, cap, 1, servers)
+    rate = capacity.largest_rate(cap, 1, servers, share=share)
     idle = -math.log(1 - share)  # the percentile of the service alone
     assert (rate > 0) == (idle < cap)
     if rate > 1e-3:
-        assert queues.response_percentile(share, rate, 1, servers) == pytest.approx(cap, rel=1e-5)
+        assert queues.response_percentile(rate, 1, servers, share=share) == pytest.approx(
+            cap, rel=1e-5
+        )
 
 
 @given(st.floats(0.5, 0.999), st.floats(7, 1e6))
 @settings(deadline=None)
 def test_one_server_has_a_closed_form(share, cap):
     expected = 1 - math.log(1 / (1 - share)) / cap
-    assert capacity.largest_rate(share, cap, 1) == pytest.approx(expected, abs=1e-9)
+    assert capacity.largest_rate(cap, 1, share=share) == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_simulated_pool_at_the_largest_rate_just_keeps_its_promise():
     """Four servers of 10 ms each, 95 % within 40 ms."""
-    rate = capacity.largest_rate(0.95, 0.040, 0.010, 4)
+    rate = capacity.largest_rate(0.040, 0.010, 4, share=0.95)
     rng = np.random.default_rng(4)
     arrivals = simulator.poisson(rng, rate, 300_000)
     service = rng.exponential(0.010, len(arrivals))
@@ -58,12 +60,12 @@ def test_a_simulated_pool_at_the_largest_rate_just_keeps_its_promise():
 
 def test_a_cap_below_the_service_percentile_allows_no_traffic():
     """The p99 of an exponential service of 10 ms is 46 ms, whatever the queue."""
-    assert list(capacity.largest_rate(0.99, [0.046, 0.047], 0.010) > 0) == [False, True]
+    assert list(capacity.largest_rate([0.046, 0.047], 0.010, share=0.99) > 0) == [False, True]
 
 
 def test_scalars_and_arrays_agree():
     assert type(capacity.knee(4)) is float
-    assert type(capacity.largest_rate(0.99, 0.1, 0.01)) is float
+    assert type(capacity.largest_rate(0.1, 0.01, share=0.99)) is float
     assert capacity.knee([[4, 4]]).shape == (1, 2)
-    both = capacity.largest_rate([0.9, 0.99], 0.1, 0.01)
-    assert list(both) == [capacity.largest_rate(share, 0.1, 0.01) for share in (0.9, 0.99)]
+    both = capacity.largest_rate(0.1, 0.01, share=[0.9, 0.99])
+    assert list(both) == [capacity.largest_rate(0.1, 0.01, share=share) for share in (0.9, 0.99)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalelab.models import algorithms, collectives
+from scalelab.models import algorithms, collectives, crossover
 from scalelab.models.network import Network
 from tests import collective_simulator as simulator
 
@@ -103,12 +103,39 @@ def test_rounds_bytes_and_seconds_are_those_of_the_simulation(collective, algori
     rounds = SIMULATED[collective, algorithm](workers, elements)
     done = simulate(collective, rounds, workers, elements)
     size = elements * simulator.ELEMENT
-    price = algorithms.cost(size, workers, NETWORK, collective, algorithm)
+    price = algorithms.traffic(size, workers, NETWORK, collective, algorithm)
     assert price.rounds == done.rounds
     assert price.moved == pytest.approx(done.moved, rel=1e-13)
     assert price.reduced == pytest.approx(done.reduced, rel=1e-13)
     seconds = COLLECTIVES[collective](size, workers, NETWORK, algorithm)
     assert seconds == pytest.approx(done.seconds(NETWORK), rel=1e-13)
+
+
+@pytest.mark.parametrize("workers", [2, 3, 8, 13])
+@pytest.mark.parametrize(
+    ("algorithm", "run"),
+    [("switch", simulator.switch_sums_all), ("switch, by parts", simulator.switch_all_reduce)],
+)
+def test_a_switch_that_adds_costs_what_its_busiest_link_carries(algorithm, run, workers):
+    """Both directions at once, and the workers add nothing."""
+    buffers = before("all-reduce", workers, 4 * workers)
+    total = buffers.sum(axis=0)
+    up, down = run(buffers)
+    assert (buffers == total).all()
+    size = 4 * workers * simulator.ELEMENT
+    traffic = algorithms.traffic(size, workers, NETWORK, "all-reduce", algorithm)
+    assert traffic == algorithms.Traffic(2, pytest.approx(max(up.max(), down.max())), 0)
+    seconds = collectives.all_reduce(size, workers, NETWORK, algorithm)
+    assert seconds == pytest.approx(2 * NETWORK.alpha + traffic.moved * NETWORK.beta)
+
+
+def test_a_switch_gives_one_worker_nothing_to_do_and_is_no_choice_of_the_workers():
+    for algorithm in algorithms.IN_NETWORK["all-reduce"]:
+        assert collectives.all_reduce(1e9, 1, NETWORK, algorithm) == 0
+        assert collectives.all_reduce(1e9, [1, 2], NETWORK, algorithm)[0] == 0
+    assert crossover.fastest(1e9, 512, NETWORK) in algorithms.ALGORITHMS["all-reduce"]
+    with pytest.raises(ValueError, match=r"algorithm must be one of .*, got 'switch'"):
+        collectives.all_gather(1e9, 8, NETWORK, "switch")
 
 
 @pytest.mark.parametrize("workers", [2, 3, 5, 6, 7, 8, 13])
@@ -126,7 +153,7 @@ def test_a_size_that_does_not_divide_costs_at_most_the_next_that_does(
     unit = core if algorithm in ("recursive doubling", "halving-doubling") else workers
     padded = -(-elements // unit) * unit
     low, high = (
-        algorithms.cost(n * simulator.ELEMENT, workers, NETWORK, collective, algorithm)
+        algorithms.traffic(n * simulator.ELEMENT, workers, NETWORK, collective, algorithm)
         for n in (elements, padded)
     )
     assert done.rounds == low.rounds == high.rounds
@@ -137,7 +164,7 @@ def test_a_size_that_does_not_divide_costs_at_most_the_next_that_does(
 def test_a_ring_of_uneven_chunks_is_as_slow_as_its_largest_chunk():
     """10 elements on 4 workers: somebody sends 3 of them in every round."""
     done = simulate("all-reduce", simulator.ring_all_reduce(4, 10), 4, 10)
-    padded = algorithms.cost(12 * simulator.ELEMENT, 4, NETWORK, "all-reduce", "ring")
+    padded = algorithms.traffic(12 * simulator.ELEMENT, 4, NETWORK, "all-reduce", "ring")
     assert done.moved == padded.moved
 
 
@@ -161,7 +188,7 @@ def test_the_double_tree_is_priced_like_its_slowest_schedule(workers, blocks):
 
     rounds = simulator.double_tree_all_reduce(workers, elements, blocks)
     done = simulate("all-reduce", rounds, workers, elements)
-    price = algorithms.cost(size, workers, network, "all-reduce", "double binary tree")
+    price = algorithms.traffic(size, workers, network, "all-reduce", "double binary tree")
     assert price.rounds == done.rounds
     assert price.moved == pytest.approx(done.moved, rel=1e-13)
     assert price.reduced == pytest.approx(done.reduced, rel=1e-13)
@@ -214,7 +241,7 @@ def test_powers_of_two_cost_what_thakur_rabenseifner_and_gropp_print(
     collective, algorithm, doublings
 ):
     workers = 2**doublings
-    price = algorithms.cost(1.0, workers, NETWORK, collective, algorithm)
+    price = algorithms.traffic(1.0, workers, NETWORK, collective, algorithm)
     published = PUBLISHED[collective, algorithm](workers, doublings)
     assert (price.rounds, price.moved, price.reduced) == pytest.approx(published)
 
@@ -226,7 +253,7 @@ def test_other_counts_cost_what_mpich_adds_for_folding(workers):
     They go on with p where the part that is halved has only the power of two below it.
     """
     core = 2 ** int(np.log2(workers))
-    price = algorithms.cost(1.0, workers, NETWORK, "all-reduce", "halving-doubling")
+    price = algorithms.traffic(1.0, workers, NETWORK, "all-reduce", "halving-doubling")
     assert price.rounds == 2 * np.log2(core) + 2
     assert price.moved == pytest.approx(2 * (core - 1) / core + 2)
     assert price.reduced == pytest.approx((core - 1) / core + 1)
@@ -251,7 +278,7 @@ names = st.sampled_from([(c, a) for c, table in algorithms.ALGORITHMS.items() fo
 
 @given(names, SIZES, NETWORKS)
 def test_one_worker_has_nothing_to_send(name, size, network):
-    assert algorithms.cost(size, 1, network, *name).seconds(network) == 0
+    assert algorithms.traffic(size, 1, network, *name).seconds(network) == 0
 
 
 @given(names, WORKERS, SIZES, NETWORKS)
@@ -260,7 +287,7 @@ def test_no_algorithm_beats_the_lower_bounds(name, workers, size, network):
 
     Chan et al. 2007, doi:10.1002/cpe.1206, section 3; Patarasuk and Yuan 2009 for the all-reduce.
     """
-    price = algorithms.cost(size, workers, network, *name)
+    price = algorithms.traffic(size, workers, network, *name)
     part = (workers - 1) / workers * size
     must_move = {"all-reduce": 2 * part, "reduce": size, "broadcast": size}.get(name[0], part)
     adds = name[0] in ("all-reduce", "reduce", "reduce-scatter")
@@ -272,7 +299,8 @@ def test_no_algorithm_beats_the_lower_bounds(name, workers, size, network):
 @given(names, WORKERS, SIZES, st.floats(1, 100), NETWORKS)
 def test_more_bytes_never_take_less_time(name, workers, size, factor, network):
     small, large = (
-        algorithms.cost(m, workers, network, *name).seconds(network) for m in (size, factor * size)
+        algorithms.traffic(m, workers, network, *name).seconds(network)
+        for m in (size, factor * size)
     )
     assert small <= large * (1 + 1e-12)
 
@@ -280,8 +308,8 @@ def test_more_bytes_never_take_less_time(name, workers, size, factor, network):
 @given(names, WORKERS, SIZES, NETWORKS, st.sampled_from([0.25, 2, 64]))
 def test_a_network_slower_in_everything_is_slower_by_as_much(name, workers, size, network, times):
     slower = Network(*(times * rate for rate in vars(network).values()))
-    seconds = algorithms.cost(size, workers, network, *name).seconds(network)
-    scaled = algorithms.cost(size, workers, slower, *name).seconds(slower)
+    seconds = algorithms.traffic(size, workers, network, *name).seconds(network)
+    scaled = algorithms.traffic(size, workers, slower, *name).seconds(slower)
     assert scaled == pytest.approx(times * seconds)
 
 
@@ -329,6 +357,6 @@ def test_bad_input_is_answered_in_one_sentence():
     with pytest.raises(
         ValueError, match=r"collective must be one of all-reduce, .*, got 'barrier'"
     ):
-        algorithms.cost(1e6, 2, NETWORK, "barrier", "ring")
+        algorithms.traffic(1e6, 2, NETWORK, "barrier", "ring")
     with pytest.raises(TypeError, match=r"network must be a Network, got 5e-06: write Network\("):
         collectives.broadcast(1e6, 2, 5e-6)

@@ -1,11 +1,14 @@
 """What a run costs: the published columns of section 41.6, and identities."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scalelab.models import cost, speedup
+from scalelab.models.cost import Price
 
 # Section 41.6: workers, seconds, and the three columns as printed there.
 RUBRIC = """
@@ -51,7 +54,7 @@ def test_a_configuration_pays_exactly_where_speedup_exceeds_its_price(hours, gai
 
 
 def test_twice_the_speed_at_twice_the_price_breaks_even_in_half_the_time():
-    assert cost.relative_bill(speedup=2, price=2) == 1
+    assert cost.relative_bill(speedup=2, relative_price=2) == 1
     assert cost.dollars(1800, 2) == cost.dollars(3600, 1)
 
 
@@ -66,19 +69,47 @@ def test_an_hour_saved_costs_what_the_overview_says():
     nodes = np.array([1, 16, 32])
     seconds = speedup.fixed_job_seconds(nodes, 0.05, baseline=80 * 3600)
     bills = cost.dollars(seconds, hourly=20 * nodes)
-    each = cost.hour_saved(seconds[1:], bills[1:], seconds[:-1], bills[:-1])
+    each = cost.hour_saved(seconds[:-1], bills[:-1], seconds[1:], bills[1:])
     hours = seconds / 3600
     assert each == pytest.approx(
         [(bills[i + 1] - bills[i]) / (hours[i] - hours[i + 1]) for i in (0, 1)]
     )
-    assert cost.hour_saved(1800, 1, 3600, 2) < 0  # faster and cheaper
+    assert cost.hour_saved(3600, 2, 1800, 1) < 0  # faster and cheaper
 
 
 def test_what_saves_no_time_has_no_price_per_hour():
     with pytest.raises(
         ValueError, match="base_seconds must be more than seconds, got 400 s too few"
     ):
-        cost.hour_saved([100, 500], 2, base_seconds=100, base_dollars=1)
+        cost.hour_saved(base_seconds=100, base_dollars=1, seconds=[100, 500], dollars=2)
+    with pytest.raises(ValueError, match="more than seconds, got the same time twice: what saves"):
+        cost.hour_saved(100, 1, 100, 2)
+
+
+def test_a_price_keeps_its_date_and_counts_what_is_bought():
+    """An invented offer; twice the nodes cost twice as much and the rest stays."""
+    one = Price(20, "node of 8 GPUs, on demand", "2025-06", "invented")
+    two = 2 * one
+    assert (two.hourly, two.date, two.source) == (40.0, "2025-06", "invented")
+    assert two.what == "2 x node of 8 GPUs, on demand"
+    assert str(one) == "$20.00 per hour: node of 8 GPUs, on demand, 2025-06, invented"
+    assert cost.dollars(1800, two.hourly) == 2 * cost.dollars(1800, one.hourly) == 20
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"hourly": -1}, "hourly must be a finite number from 0 on, got -1: "),
+        ({"what": ""}, "what must be text, got '': say one of what"),
+        ({"date": "June"}, "date must be a year, .* got 'June': say when the price held"),
+        ({"source": None}, "source must be text, got None: say where"),
+    ],
+)
+def test_a_price_without_its_origin_is_refused(changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        dataclasses.replace(Price(20, "a node", "2025", "invented"), **changes)
+    with pytest.raises(ValueError, match="count must be"):
+        Price(20, "a node", "2025", "invented") * "two"
 
 
 @given(st.floats(0, 1), st.floats(0.05, 1.5))

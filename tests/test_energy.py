@@ -33,10 +33,10 @@ def test_the_published_footprint_of_gpt_3():
 
 def test_a_step_that_waits_still_draws_power():
     """Per sample: the busy joules stay, the idle ones grow with what the step waits."""
-    job = Step(4096, 50, 1e9, across=lambda size, workers: size / 12.5e9)
+    job = Step(4096, 50, 1e9, all_reduce=lambda size, workers: size / 12.5e9)
     workers = np.array([1, 64, 1024])
     power = energy.watts(step.efficiency(job, workers), idle=100, busy=700)
-    each = energy.per_result(energy.joules(step.seconds(job, workers), power, workers), 4096)
+    each = energy.per_work(energy.joules(step.seconds(job, workers), power, workers), 4096)
     busy = 700 / 50
     waits = step.seconds(job, workers) - step.compute(job, workers)
     assert each == pytest.approx(busy + 100 * workers * waits / 4096, rel=1e-12)
@@ -52,7 +52,7 @@ def test_the_cheaper_and_faster_run_can_emit_more():
     assert joules[1] > joules[0]
 
 
-@given(st.floats(0, 1e6), st.floats(0, 1e3), st.integers(1, 10**5), st.floats(1, 3))
+@given(st.floats(1e-6, 1e6), st.floats(1e-3, 1e3), st.integers(1, 10**5), st.floats(1, 3))
 def test_energy_scales_with_everything(seconds, watts, workers, pue):
     joules = energy.joules(seconds, watts, workers, pue)
     assert joules >= seconds * watts * workers * (1 - 1e-12)
@@ -70,7 +70,7 @@ def test_power_lies_between_idle_and_busy(share, idle, more):
 def test_a_scalar_gives_a_float_and_an_array_the_same_numbers():
     assert type(energy.joules(1, 2)) is float
     assert energy.joules([1, 1], 2).tolist() == [2.0, 2.0]
-    assert energy.per_result([4.0, 4.0], 2).tolist() == [2.0, 2.0]
+    assert energy.per_work([4.0, 4.0], 2).tolist() == [2.0, 2.0]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,8 @@ def test_every_source_is_used():
 def test_a_device_carries_a_source_for_each_of_its_values(name):
     device = hardware.device(name)
     values = {"bandwidth"} | {q for q in ("memory", "power", "label") if getattr(device, q)}
-    values |= {f"{q}: {k}" for q in ("peaks", "sparse_peaks") for k in getattr(device, q)}
+    tables = ("peaks", "sparse_peaks", "boost_peaks")
+    values |= {f"{table}: {kind}" for table in tables for kind in getattr(device, table)}
     assert set(device.sources) == values
 
 
@@ -128,7 +129,8 @@ def test_from_h100_to_h200_only_the_memory_changes():
 def test_a_node_adds_up_its_devices_and_its_cards(name):
     node = hardware.node(name)
     assert node.memory == sum(node.device.memory for _ in range(8))
-    assert node.outside_bandwidth == sum(node.outside.bandwidth for _ in range(node.cards))
+    assert node.outside_bandwidth == sum(node.outside.bandwidth for _ in range(node.nics))
+    assert node.outside_bandwidth_per_device * node.count == node.outside_bandwidth
     assert node.inside == node.device.link
     assert node.outside_bandwidth < node.inside.bandwidth * node.count
 
@@ -175,3 +177,46 @@ def test_a_device_of_ones_own_is_checked():
         Node("mine", mine, 1, 50e9, link, 1)
     with pytest.raises(ValueError, match=r"bandwidth must .* one direction"):
         Link("mine", -1)
+
+
+def test_a_processor_boosts_by_the_ratio_of_its_clocks_and_a_gpu_is_rated_boosted():
+    epyc = hardware.device("EPYC 9654")
+    for dtype in epyc.peaks:
+        assert hardware.boost(epyc, dtype) == pytest.approx(3.7 / 2.4)
+    assert hardware.boost(hardware.device("H100 SXM"), "bf16 tensor") == 1
+    assert hardware.boost(hardware.device("Xeon 8480+"), "fp32") == 1  # no source, no allowance
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"name": ""}, "name must be text, got '': say what it is"),
+        ({"peaks": [1e12]}, r"peaks must be a dict, got \[1000000000000.0\]: "),
+        ({"peaks": {16: 1e12}}, "a key of peaks must be text, got 16: name the number format"),
+        ({"peaks": {"fp64": "fast"}}, "peaks must be a finite number above 0, got 'fast'"),
+        ({"sparse_peaks": {"fp64": 0}}, "sparse_peaks must be a finite number above 0, got 0"),
+        ({"boost_peaks": None}, "boost_peaks must be a dict, got None: "),
+        ({"power": -1}, "power must be a finite number above 0, got -1: it is in watts"),
+        ({"link": 450e9}, "link must be a Link, got 450000000000.0: take one"),
+        ({"host": "PCIe"}, "host must be a Link, got 'PCIe': take one"),
+        ({"label": 80}, "label must be text, got 80: leave it out"),
+        ({"sources": ["a sheet"]}, "sources must be a dict, got .'a sheet'.: "),
+        ({"sources": {"power": None}}, "the source of power must be text, got None: "),
+    ],
+)
+def test_every_field_of_a_device_is_checked(changes, sentence):
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        dataclasses.replace(hardware.device("H100 SXM"), **changes)
+
+
+def test_every_field_of_a_link_and_of_a_node_is_checked():
+    for wrong in ({"name": None}, {"bandwidth": "fast"}, {"source": 3}):
+        with pytest.raises(
+            (ValueError, TypeError), match=f"{next(iter(wrong))} must be .*, got .*: "
+        ):
+            dataclasses.replace(hardware.link("NVLink 4"), **wrong)
+    for wrong in ({"name": " "}, {"device": "H100"}, {"outside": 1}, {"nics": 0.5}, {"source": 3}):
+        with pytest.raises(
+            (ValueError, TypeError), match=f"{next(iter(wrong))} must be .*, got .*: "
+        ):
+            dataclasses.replace(hardware.node("DGX H100"), **wrong)

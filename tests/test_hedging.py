@@ -17,7 +17,7 @@ SHARES = st.floats(0.01, 0.99)
 @given(TIMES, st.integers(0, 60), SHARES)
 def test_a_hedged_request_is_the_earlier_of_every_pair(values, delay, share):
     pairs = [min(a, delay + b) for a, b in itertools.product(values, repeat=2)]
-    assert hedging.hedged_percentile(share, values, delay) == tail.percentile(pairs, share)
+    assert hedging.hedged_percentile(values, delay, share) == tail.percentile(pairs, share)
     limit = pairs[0]
     slow = np.mean(np.array(pairs) > limit)
     assert hedging.hedged_slow(limit, values, delay) == pytest.approx(slow)
@@ -27,7 +27,7 @@ def test_a_hedged_request_is_the_earlier_of_every_pair(values, delay, share):
 @settings(max_examples=50, deadline=None)
 def test_a_tied_request_has_the_shorter_wait_of_every_pair(waiting, service, share):
     triples = [min(a, b) + s for a, b, s in itertools.product(waiting, waiting, service)]
-    found = hedging.tied_percentile(share, waiting, service)
+    found = hedging.tied_percentile(waiting, service, share)
     assert found == pytest.approx(tail.percentile(triples, share), abs=1e-9)
 
 
@@ -37,7 +37,7 @@ def test_hedged_exponential_times_have_a_closed_form():
     delay = np.log(20)  # the p95
     assert hedging.extra_load(values, delay) == pytest.approx(0.05, abs=0.002)
     expected = (np.log(1000) + delay) / 2
-    found = hedging.hedged_percentile(0.999, values, delay)
+    found = hedging.hedged_percentile(values, delay, 0.999)
     assert found == pytest.approx(expected, rel=0.02)
     assert found < 0.75 * tail.percentile(values, 0.999)
 
@@ -49,13 +49,13 @@ def test_hedging_after_the_p95_costs_five_per_cent_and_squares_the_tail():
     assert delay == 0.010
     assert hedging.extra_load(values, delay) == pytest.approx(0.01)
     assert hedging.hedged_slow(0.5, values, delay) == pytest.approx(0.0001)
-    assert hedging.hedged_percentile(0.999, values, delay) == pytest.approx(0.020)
+    assert hedging.hedged_percentile(values, delay, 0.999) == pytest.approx(0.020)
 
 
 def test_a_hedge_that_is_never_sent_changes_nothing():
     values = np.random.default_rng(9).gamma(2, 1, 1000)
     for share in (0.5, 0.99):
-        found = hedging.hedged_percentile(share, values, values.max())
+        found = hedging.hedged_percentile(values, values.max(), share)
         assert found == tail.percentile(values, share)
     assert hedging.extra_load(values, values.max()) == 0
     assert hedging.extra_load(values, 0) == 1
@@ -63,8 +63,8 @@ def test_a_hedge_that_is_never_sent_changes_nothing():
 
 @given(TIMES, SHARES, st.integers(0, 60))
 def test_an_earlier_hedge_is_never_slower(values, share, delay):
-    later = hedging.hedged_percentile(share, values, delay)
-    assert hedging.hedged_percentile(share, values, 0) <= later
+    later = hedging.hedged_percentile(values, delay, share)
+    assert hedging.hedged_percentile(values, 0, share) <= later
     assert later <= tail.percentile(values, share)
 
 
@@ -76,7 +76,7 @@ def test_two_servers_with_tied_requests_are_one_queue_with_two_servers():
     waited = simulator.tied(arrivals, service)
     assert waited == pytest.approx(simulator.waiting(arrivals, service, 2))
     found = tail.percentile(waited + service, 0.99)
-    assert queues.response_percentile(0.99, 1.4, 1, 2) == pytest.approx(found, rel=0.06)
+    assert queues.response_percentile(1.4, 1, 2, share=0.99) == pytest.approx(found, rel=0.06)
 
 
 def test_a_tie_between_independent_queues_has_the_smaller_of_two_waits():
@@ -85,7 +85,7 @@ def test_a_tie_between_independent_queues_has_the_smaller_of_two_waits():
     arrivals = simulator.poisson(rng, 0.6, 200_000)
     service = rng.exponential(1, len(arrivals))
     waited = simulator.waiting(arrivals, service)
-    found = hedging.tied_percentile(0.99, waited, service)
+    found = hedging.tied_percentile(waited, service, 0.99)
     # P(shorter wait > t) = 0.36 e^(-0.8 t), then an exponential service with rate 1.
     slow = 0.64 * np.exp(-found) + 0.36 * (np.exp(-0.8 * found) - 0.8 * np.exp(-found)) / 0.2
     assert slow == pytest.approx(0.01, rel=0.06)
@@ -95,15 +95,15 @@ def test_scalars_and_arrays_agree():
     values = [1.0, 2.0, 5.0]
     assert type(hedging.extra_load(values, 1)) is float
     assert type(hedging.hedged_slow(1, values, 1)) is float
-    assert type(hedging.hedged_percentile(0.5, values, 1)) is float
-    assert type(hedging.tied_percentile(0.5, values, values)) is float
+    assert type(hedging.hedged_percentile(values, 1, 0.5)) is float
+    assert type(hedging.tied_percentile(values, values, 0.5)) is float
     assert hedging.extra_load([1, 2, 3, 4], [[0, 1], [2, 4]]).tolist() == [[1, 0.75], [0.5, 0]]
-    assert hedging.hedged_percentile([0.5, 0.9], values, [[0], [9]]).shape == (2, 2)
-    assert hedging.tied_percentile([0.5, 0.9], values, values).shape == (2,)
+    assert hedging.hedged_percentile(values, [[0], [9]], [0.5, 0.9]).shape == (2, 2)
+    assert hedging.tied_percentile(values, values, [0.5, 0.9]).shape == (2,)
 
 
 def test_bad_input_is_answered_in_one_sentence():
     with pytest.raises(ValueError, match="delay must be a finite number from 0 on, got -1"):
         hedging.extra_load([1.0], -1)
     with pytest.raises(ValueError, match="waiting must be columns of one table"):
-        hedging.tied_percentile(0.5, [], [1.0])
+        hedging.tied_percentile([], [1.0], 0.5)

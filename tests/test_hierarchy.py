@@ -69,12 +69,12 @@ def test_three_phases_that_move_the_bytes_take_as_long_as_the_formula_says(
     assert (buffers == total).all()
     seconds = sum(run.seconds(link) for run, link in zip(runs, links, strict=True))
     size = elements * simulator.ELEMENT
-    priced = hierarchy.hierarchical_all_reduce(size, nodes, per_node, ACROSS, INSIDE, algorithm)
+    priced = hierarchy.hierarchical_all_reduce(size, nodes, per_node, INSIDE, ACROSS, algorithm)
     assert priced == pytest.approx(seconds, rel=1e-12)
 
 
 def test_eight_by_sixteen_takes_what_the_chapter_says():
-    assert hierarchy.hierarchical_all_reduce(140e9, 16, 8, CARD, NVLINK) == pytest.approx(
+    assert hierarchy.hierarchical_all_reduce(140e9, 16, 8, NVLINK, CARD) == pytest.approx(
         1.201, abs=0.0005
     )
 
@@ -85,9 +85,9 @@ NETWORKS = st.builds(Network, st.floats(0, 1e-3), st.floats(1e-12, 1e-8), st.flo
 
 @given(SIZES, st.integers(1, 500), NETWORKS, NETWORKS)
 def test_nodes_of_one_worker_or_one_node_alone_leave_a_plain_all_reduce(size, count, slow, fast):
-    alone = hierarchy.hierarchical_all_reduce(size, count, 1, slow, fast)
+    alone = hierarchy.hierarchical_all_reduce(size, count, 1, fast, slow)
     assert alone == pytest.approx(collectives.all_reduce(size, count, slow))
-    within = hierarchy.hierarchical_all_reduce(size, 1, count, slow, fast)
+    within = hierarchy.hierarchical_all_reduce(size, 1, count, fast, slow)
     assert within == pytest.approx(collectives.all_reduce(size, count, fast))
 
 
@@ -101,8 +101,8 @@ def test_links_of_one_speed_move_the_bytes_of_one_ring_in_fewer_rounds(size, nod
 
 
 def test_a_scalar_gives_a_float_and_bad_counts_are_named():
-    assert type(hierarchy.hierarchical_all_reduce(1e9, 2, 8, CARD, NVLINK)) is float
-    table = hierarchy.hierarchical_all_reduce(1e9, [2, 4], 8, CARD, NVLINK)
+    assert type(hierarchy.hierarchical_all_reduce(1e9, 2, 8, NVLINK, CARD)) is float
+    table = hierarchy.hierarchical_all_reduce(1e9, [2, 4], 8, NVLINK, CARD)
     assert table.shape == (2,)
     with pytest.raises(ValueError, match=r"per_node must be a whole number, got 2.5: it counts"):
-        hierarchy.hierarchical_all_reduce(1e9, 2, 2.5, CARD, NVLINK)
+        hierarchy.hierarchical_all_reduce(1e9, 2, 2.5, NVLINK, CARD)

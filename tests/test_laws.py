@@ -329,3 +329,26 @@ def test_a_count_below_the_profiled_configuration_is_refused_with_the_reason():
         laws.amdahl(1 / 8, 0.2)
     with pytest.raises(ValueError, match="without one there is no ceiling"):
         laws.workers_for_share(0.9, 0)
+
+
+@given(st.floats(0.001, 1), st.floats(0.05, 1))
+def test_the_most_workers_keep_the_floor_and_one_more_does_not(serial, floor):
+    most = laws.most_workers(serial, floor)
+    assert most == int(most) >= 1
+    assert laws.amdahl(most, serial) / most >= floor * (1 - 1e-9)
+    assert laws.amdahl(most + 1, serial) / (most + 1) < floor * (1 + 1e-9)
+    assert most <= laws.workers_at_floor(serial, floor) * (1 + 1e-9) < (most + 1) * (1 + 1e-9)
+
+
+@given(st.floats(1e-6, 1), st.floats(0.01, 0.99))
+def test_at_the_crossing_the_efficiency_is_the_floor_and_the_share_the_largest(serial, floor):
+    workers = laws.workers_at_floor(serial, floor)
+    assert laws.amdahl(workers, serial) / workers == pytest.approx(floor)
+    assert speedup.largest_serial(workers, floor) == pytest.approx(serial)
+
+
+def test_the_crossing_at_its_edges():
+    assert laws.workers_at_floor([0, 0.5, 1, 1], [0.5, 1, 1, 0.5]).tolist() == [np.inf, 1, 1, 2]
+    assert laws.most_workers(0, 1) == np.inf
+    assert laws.most_workers(0.05, 0.8) == 6
+    assert type(laws.most_workers(0.05, 0.8)) is float

@@ -89,13 +89,13 @@ def test_with_endless_devices_only_the_kept_part_remains(optimizer, precision, s
 
 def test_the_cache_of_a_published_example():
     """Kwon et al. 2023, section 3: OPT-13B needs 800 KB per token and 1.6 GB for 2048 of them."""
-    assert memory.cache_bytes(1, layers=40, heads=40, size=128) == 800 * 1024
+    assert memory.cache_bytes(1, layers=40, kv_heads=40, head_size=128) == 800 * 1024
     assert memory.cache_bytes(2048, 40, 40, 128) / 2**30 == pytest.approx(1.6, abs=0.05)
 
 
 def test_grouped_queries_shrink_the_cache_by_the_size_of_the_group():
     """Llama 2 70B: 80 layers, 64 query heads in groups of eight."""
-    grouped = memory.cache_bytes(1, layers=80, heads=8, size=128)
+    grouped = memory.cache_bytes(1, layers=80, kv_heads=8, head_size=128)
     assert grouped == 320 * 1024
     assert memory.cache_bytes(1, 80, 64, 128) == 8 * grouped
 
@@ -146,7 +146,7 @@ def saved_for_backward(batch, sequence, hidden, heads):
 def test_activations_are_what_torch_keeps_for_the_backward_pass(batch, sequence, heads):
     """Within a per cent: the means and deviations of the two layer norms are not in the formula."""
     counted = saved_for_backward(batch, sequence, 256, heads)
-    model = memory.activation_bytes(batch, sequence, 256, heads, layers=1)
+    model = memory.activation_bytes(batch, sequence, layers=1, hidden=256, heads=heads)
     assert model == pytest.approx(counted, rel=0.01)
 
 
@@ -156,7 +156,7 @@ def test_activations_are_what_torch_keeps_for_the_backward_pass(batch, sequence,
 )
 def test_selective_recomputation_saves_what_its_paper_says(heads, hidden, layers, ratio, saved):
     """Korthikanti et al. 2022, section 5: 5as/h is 80 and 64, and 70 and 65 % are saved."""
-    shape = (1, 2048, hidden, heads, layers)
+    shape = (1, 2048, layers, hidden, heads)
     everything = memory.activation_bytes(*shape)
     selective = memory.activation_bytes(*shape, recompute="selective")
     assert everything / selective == pytest.approx((34 + ratio) / 34)
@@ -231,3 +231,12 @@ def test_a_share_that_fits_exactly_needs_no_further_device():
     kept, share = 33.2 * 1e9, 4.7 * 1e9
     assert memory.fewest_devices(240 * share, kept + share, kept) == 240
     assert memory.fewest_devices(240 * share * 1.001, kept + share, kept) == 241
+
+
+def test_four_bits_take_half_a_byte():
+    """Two weights packed into each byte of a real array."""
+    packed = np.zeros(1_000_000 // 2, np.uint8)
+    assert memory.serving_bytes(1_000_000, width=0.5) == packed.nbytes
+    assert memory.cache_bytes(1, 40, 40, 128, width=0.5) == memory.cache_bytes(1, 40, 40, 128) / 4
+    assert memory.serving_bytes(70e9, width=0.5) == 35e9
+    assert memory.serving_bytes(70e9, memory.cache_bytes(1e5, 80, 8, 128), 0.5) < 80e9

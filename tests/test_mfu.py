@@ -70,10 +70,10 @@ def test_a_sparse_peak_halves_the_mfu():
 def test_the_mfu_of_a_step_is_that_of_one_worker_times_the_efficiency():
     flops, peak = 6 * 7e9, 989e12
     job = Step(
-        batch=1e6,
-        rate=mfu.rate(0.5, flops, peak),
+        microbatch=1e6,
+        worker_throughput=mfu.worker_throughput(0.5, flops, peak),
         gradient=14e9,
-        across=lambda size, workers: size / 25e9,
+        all_reduce=lambda size, workers: size / 25e9,
     )
     reached = mfu.mfu(step.throughput(job, 512), flops, 512, peak)
     assert reached == pytest.approx(0.5 * step.efficiency(job, 512), rel=1e-12)
@@ -81,7 +81,7 @@ def test_the_mfu_of_a_step_is_that_of_one_worker_times_the_efficiency():
 
 @given(st.floats(1e-3, 1), st.floats(1e6, 1e15), st.integers(1, 10**5), st.floats(1e9, 1e16))
 def test_rate_and_run_time_undo_the_mfu(share, flops, workers, peak):
-    each = mfu.rate(share, flops, peak)
+    each = mfu.worker_throughput(share, flops, peak)
     assert mfu.mfu(workers * each, flops, workers, peak) == pytest.approx(share, rel=1e-9)
     seconds = mfu.run_seconds(1000 * flops, workers, peak, share)
     assert seconds == pytest.approx(1000 / (workers * each), rel=1e-9)

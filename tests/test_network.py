@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scalelab.models import algorithms, collectives, crossover, hierarchy, network, overlap
+from scalelab.models import (
+    algorithms,
+    collectives,
+    crossover,
+    hardware,
+    hierarchy,
+    network,
+    overlap,
+)
 from scalelab.models.network import Network
 from tests.test_bad_input import JUNK, PLAUSIBLE, SENTENCE, legitimate
 
@@ -140,3 +148,12 @@ def test_junk_beside_a_real_network_gets_an_answer_or_a_sentence(function, data)
             assert SENTENCE.fullmatch(str(error)), error  # noqa: PT017 - either outcome is fine
         else:
             assert legitimate(answer, infinite="infinite" in function.__doc__)
+
+
+def test_a_link_of_the_catalogue_makes_a_network():
+    link = hardware.link("InfiniBand NDR")
+    made = Network.over(link, 5e-6, 1e-12)
+    assert made.bandwidth == pytest.approx(400e9 / 8)
+    assert (made.alpha, made.gamma) == (5e-6, 1e-12)
+    with pytest.raises(TypeError, match=r"link must be a Link, got 50000000000\.0: take one"):
+        Network.over(50e9, 5e-6)

@@ -87,6 +87,19 @@ def test_the_best_number_of_buckets_is_where_latency_and_the_last_bucket_balance
         assert best in (int(real), int(real) + 1)
 
 
+def test_one_bucket_is_best_where_cutting_gains_nothing():
+    free = Network(0, 1 / 10e9)
+    assert overlap.best_buckets(100e6, 0.03, 1, ETHERNET) == 1  # nobody to tell
+    assert overlap.best_buckets(0, 0.03, 8, ETHERNET) == 1  # only latencies
+    assert overlap.best_buckets(100e6, 0, 8, ETHERNET) == 1  # nothing to hide behind
+    assert overlap.best_buckets(100e6, 0.03, 8, ETHERNET, most=1) == 1
+    assert overlap.best_buckets(100e6, 0.03, 8, free, most=50) == 50  # each cut is a gain
+    exposed = overlap.equal_buckets_seconds(100e6, np.arange(1, 5), 0.03, 8, ETHERNET)
+    assert overlap.best_buckets(100e6, 0.03, 8, ETHERNET, most=4) == 1 + np.argmin(exposed)
+    with pytest.raises(ValueError, match="most must be a whole number from 1 to 1000000, got 0"):
+        overlap.best_buckets(100e6, 0.03, 8, ETHERNET, most=0)
+
+
 def test_local_steps_divide_everything_and_compression_only_the_bytes():
     workers, size = 256, 100e6
     rounds = 2 * (workers - 1) * ETHERNET.alpha

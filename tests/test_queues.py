@@ -1,6 +1,7 @@
 """Little's law and the queue with c servers, against a queue that is simulated."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -45,9 +46,11 @@ def test_a_simulated_queue_waits_and_responds_as_long_as_the_formulas_say(simula
 def test_a_simulated_queue_has_the_percentiles_of_the_formulas(simulated, share):
     servers, rate, waited, responses = simulated
     expected = np.quantile(responses, share)
-    assert queues.response_percentile(share, rate, 1, servers) == pytest.approx(expected, rel=0.05)
+    assert queues.response_percentile(rate, 1, servers, share=share) == pytest.approx(
+        expected, rel=0.05
+    )
     expected = np.quantile(waited, share)
-    assert queues.waiting_percentile(share, rate, 1, servers) == pytest.approx(
+    assert queues.waiting_percentile(rate, 1, servers, share=share) == pytest.approx(
         expected, rel=0.05, abs=0.01
     )
 
@@ -96,7 +99,7 @@ def test_one_server_is_the_textbook_queue(load, service):
     assert queues.waiting(rate, service) == pytest.approx(service * load / (1 - load))
     for share in (0.5, 0.99):
         expected = service / (1 - load) * math.log(1 / (1 - share))
-        assert queues.response_percentile(share, rate, service) == pytest.approx(expected)
+        assert queues.response_percentile(rate, service, share=share) == pytest.approx(expected)
 
 
 @given(LOADS, SERVERS)
@@ -112,7 +115,7 @@ def test_percentiles_invert_the_tail_of_the_sum(servers, load):
     """P(response > t) by numerical convolution of waiting and service; at (4, 0.75) rates agree."""
     queued, drain = erlang_c_by_balance(load, servers), servers * (1 - load)
     for share in (0.2, 0.9, 0.999):
-        t = queues.response_percentile(share, load * servers, 1, servers)
+        t = queues.response_percentile(load * servers, 1, servers, share=share)
         late, _ = integrate.quad(lambda s, t=t: math.exp(-s - drain * (t - s)), 0, t, epsabs=1e-13)
         assert math.exp(-t) + queued * late == pytest.approx(1 - share, rel=1e-8)
 
@@ -124,7 +127,9 @@ def test_the_tail_of_the_percentiles_sums_to_the_mean(load, servers):
     nodes, weights = np.polynomial.legendre.leggauss(40)
     # Substituting p = 1 - x^8 tames the logarithm at p = 1.
     x = (nodes + 1) / 2
-    each = queues.response_percentile(np.minimum(1 - x**8, 0.999_999), load * servers, 1, servers)
+    each = queues.response_percentile(
+        load * servers, 1, servers, share=np.minimum(1 - x**8, 0.999_999)
+    )
     mean = (each * 8 * x**7 * weights / 2).sum()
     assert mean == pytest.approx(queues.response(load * servers, 1, servers), rel=1e-3)
 
@@ -136,11 +141,11 @@ def test_a_percentile_is_longer_than_its_parts_and_shorter_than_both_at_half_the
 ):
     """If neither waiting nor service is among its slowest half of 1 - p, the sum is not of 1 - p."""
     rate = load * servers
-    response = queues.response_percentile(share, rate, 1, servers)
-    waiting = queues.waiting_percentile(share, rate, 1, servers)
+    response = queues.response_percentile(rate, 1, servers, share=share)
+    waiting = queues.waiting_percentile(rate, 1, servers, share=share)
     assert response >= max(waiting, stats.expon.ppf(share)) * (1 - 1e-9)
     rarer = (1 + share) / 2
-    most = queues.waiting_percentile(rarer, rate, 1, servers) + stats.expon.ppf(rarer)
+    most = queues.waiting_percentile(rate, 1, servers, share=rarer) + stats.expon.ppf(rarer)
     assert response <= most * (1 + 1e-9)
 
 
@@ -148,15 +153,15 @@ def test_a_percentile_is_longer_than_its_parts_and_shorter_than_both_at_half_the
 @settings(max_examples=50, deadline=None)
 def test_time_has_no_favourite_unit(share, load, servers, scale):
     rate = load * servers
-    fast = queues.response_percentile(share, rate, 1.0, servers)
-    slow = queues.response_percentile(share, rate / scale, scale, servers)
+    fast = queues.response_percentile(rate, 1.0, servers, share=share)
+    slow = queues.response_percentile(rate / scale, scale, servers, share=share)
     assert slow == pytest.approx(fast * scale, rel=1e-7)
 
 
 def test_more_load_means_more_waiting_and_one_queue_beats_many():
     loads = np.linspace(0, 0.999, 200)
     for servers in (1, 5, 80):
-        times = queues.response_percentile(0.99, loads * servers, 1, servers)
+        times = queues.response_percentile(loads * servers, 1, servers, share=0.99)
         assert (np.diff(times) > -1e-9).all()
         assert times[-1] > 5 * times[0]
         assert (np.diff(queues.waiting(loads * servers, 1, servers)) >= 0).all()
@@ -167,8 +172,8 @@ def test_more_load_means_more_waiting_and_one_queue_beats_many():
 def test_an_empty_queue_waits_for_nobody():
     assert queues.waiting_chance(0, 1, 3) == 0
     assert queues.waiting(0, 1, 3) == 0
-    assert queues.waiting_percentile(0.999, 0, 1, 3) == 0
-    assert queues.response_percentile(0.5, 0, 1, 3) == pytest.approx(math.log(2))
+    assert queues.waiting_percentile(0, 1, 3, share=0.999) == 0
+    assert queues.response_percentile(0, 1, 3, share=0.5) == pytest.approx(math.log(2))
 
 
 @pytest.mark.parametrize(
@@ -179,8 +184,8 @@ def test_an_empty_queue_waits_for_nobody():
         (queues.waiting_chance, (80, 0.01, 2)),
         (queues.waiting, (80, 0.01, 2)),
         (queues.response, (80, 0.01, 2)),
-        (queues.waiting_percentile, (0.99, 80, 0.01, 1)),
-        (queues.response_percentile, (0.99, 80, 0.01, 2)),
+        (partial(queues.waiting_percentile, share=0.99), (80, 0.01, 1)),
+        (partial(queues.response_percentile, share=0.99), (80, 0.01, 2)),
     ],
 )
 def test_a_scalar_gives_a_float_and_an_array_the_same_numbers(function, arguments):
@@ -197,4 +202,4 @@ def test_a_queue_that_never_ends_is_refused_with_its_remedy():
     with pytest.raises(ValueError, match=r"servers must be a whole number, got 1\.5"):
         queues.response(10, 0.01, 1.5)
     with pytest.raises(ValueError, match=r"share must be in \[1e-09, 0\.999999\], got 99"):
-        queues.response_percentile(99, 10, 0.01)
+        queues.response_percentile(10, 0.01, share=99)

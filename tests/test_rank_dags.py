@@ -16,20 +16,20 @@ COST = st.floats(0.1, 10)
 @pytest.mark.parametrize("workers", range(1, 14))
 def test_every_rank_of_a_ring_ends_with_the_sum(workers):
     parts = np.random.default_rng(workers).integers(-9, 9, (workers, workers))
-    ended = dags.evaluate(rank_dags.ring_allreduce(workers), parts.ravel())
+    ended = dags.evaluate(rank_dags.ring_all_reduce(workers), parts.ravel())
     assert np.reshape(ended, (workers, workers)).tolist() == [parts.sum(0).tolist()] * workers
 
 
 @pytest.mark.parametrize("workers", range(1, 20))
 def test_every_rank_of_a_tree_ends_with_the_sum(workers):
     values = list(np.random.default_rng(workers).normal(size=(workers, 3)))
-    for ended in dags.evaluate(rank_dags.tree_allreduce(workers), values):
+    for ended in dags.evaluate(rank_dags.tree_all_reduce(workers), values):
         assert ended == pytest.approx(sum(values))
 
 
 @pytest.mark.parametrize("workers", range(2, 18))
 def test_a_ring_takes_two_rounds_per_neighbour_and_a_tree_two_per_doubling(workers):
-    ring, tree = rank_dags.ring_allreduce(workers, 3), rank_dags.tree_allreduce(workers, 3)
+    ring, tree = rank_dags.ring_all_reduce(workers, 3), rank_dags.tree_all_reduce(workers, 3)
     assert workdepth.depth(ring) == 3 * 2 * (workers - 1)
     assert workdepth.work(ring) == 3 * 2 * (workers - 1) * workers
     assert workdepth.depth(tree) == 3 * 2 * math.ceil(math.log2(workers))
@@ -37,7 +37,7 @@ def test_a_ring_takes_two_rounds_per_neighbour_and_a_tree_two_per_doubling(worke
 
 
 @pytest.mark.parametrize("workers", range(1, 14))
-@pytest.mark.parametrize("build", [rank_dags.ring_allreduce, rank_dags.tree_allreduce])
+@pytest.mark.parametrize("build", [rank_dags.ring_all_reduce, rank_dags.tree_all_reduce])
 def test_a_rank_receives_one_message_at_a_time_and_sends_one_at_a_time(build, workers):
     dag = build(workers)
     result = schedule.placed(dag)  # refuses a rank that receives two at once
@@ -52,13 +52,13 @@ def test_a_rank_receives_one_message_at_a_time_and_sends_one_at_a_time(build, wo
 
 
 def test_a_ring_keeps_every_rank_busy_and_a_tree_few():
-    assert schedule.placed(rank_dags.ring_allreduce(8)).efficiency == 1
-    assert schedule.placed(rank_dags.tree_allreduce(8)).efficiency < 1 / 3
+    assert schedule.placed(rank_dags.ring_all_reduce(8)).efficiency == 1
+    assert schedule.placed(rank_dags.tree_all_reduce(8)).efficiency < 1 / 3
 
 
 def test_one_slow_rank_holds_up_the_whole_ring():
     """Rank 3 takes 5 instead of 1 for each of its 6 messages, and every round waits for it."""
-    dag = rank_dags.ring_allreduce(4)
+    dag = rank_dags.ring_all_reduce(4)
     for node, rank in dag.nodes(data="worker"):
         if rank == 3 and dag.nodes[node]["op"] != "input":
             dag.nodes[node]["weight"] = 5.0
@@ -105,12 +105,12 @@ def test_a_straggler_delays_the_step_by_what_it_loses():
     ("call", "sentence"),
     [
         (
-            lambda: rank_dags.ring_allreduce(0),
+            lambda: rank_dags.ring_all_reduce(0),
             "workers must be a whole number from 1 on, got 0: .*",
         ),
-        (lambda: rank_dags.ring_allreduce(4, -1), "chunk must be .* from 0 on, got -1: .*"),
+        (lambda: rank_dags.ring_all_reduce(4, -1), "chunk must be .* from 0 on, got -1: .*"),
         (
-            lambda: rank_dags.ring_allreduce(1000),
+            lambda: rank_dags.ring_all_reduce(1000),
             "the DAG must have at most .* for workers 1000: .*",
         ),
         (lambda: rank_dags.data_parallel_step(2, 2, "1 s"), "forward must be .*, got '1 s': .*"),

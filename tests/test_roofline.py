@@ -14,21 +14,21 @@ H100 = (989e12, 3.35e12)  # dense bf16 FLOP/s, bytes/s
 OPTERON = (17.6e9, 15e9)  # Opteron X2, Williams et al. 2009, page 69
 
 
-def run(flops, bytes, rate, bandwidth, chunks, buffers):
+def run(flops, bytes, peak, bandwidth, chunks, buffers):
     """Seconds of a kernel cut in chunks: each is loaded, then computed, with so many buffers."""
     loaded = computed = 0.0
     free = [0.0] * buffers  # when each buffer may be filled again
     for _ in range(chunks):
         loaded = max(loaded, min(free)) + bytes / chunks / bandwidth
-        computed = max(computed, loaded) + flops / chunks / rate
+        computed = max(computed, loaded) + flops / chunks / peak
         free[free.index(min(free))] = computed
     return computed
 
 
 @given(SIZES, SIZES, SIZES, SIZES, st.integers(1, 40), st.integers(1, 3))
-def test_no_simulated_run_leaves_the_bounds(flops, bytes, rate, bandwidth, chunks, buffers):
-    low, high, most = roofline.bounds(flops, bytes, rate, bandwidth)
-    seconds = run(flops, bytes, rate, bandwidth, chunks, buffers)
+def test_no_simulated_run_leaves_the_bounds(flops, bytes, peak, bandwidth, chunks, buffers):
+    low, high, most = roofline.bounds(flops, bytes, peak, bandwidth)
+    seconds = run(flops, bytes, peak, bandwidth, chunks, buffers)
     assert low * (1 - 1e-9) <= seconds <= high * (1 + 1e-9) <= most * (1 + 2e-9)
 
 
@@ -41,52 +41,52 @@ def test_overlap_reaches_the_lower_bound_and_its_absence_the_upper(flops):
 
 
 @given(SIZES, SIZES, SIZES, SIZES)
-def test_the_attainable_rate_is_the_rate_of_the_lower_bound(flops, bytes, rate, bandwidth):
-    roof = roofline.attainable(roofline.intensity(flops, bytes), rate, bandwidth)
-    assert roof == pytest.approx(flops / roofline.bounds(flops, bytes, rate, bandwidth)[0])
+def test_the_attainable_rate_is_the_rate_of_the_lower_bound(flops, bytes, peak, bandwidth):
+    roof = roofline.attainable(roofline.intensity(flops, bytes), peak, bandwidth)
+    assert roof == pytest.approx(flops / roofline.bounds(flops, bytes, peak, bandwidth)[0])
 
 
 @given(SIZES, SIZES)
-def test_the_two_roofs_meet_at_the_ridge(rate, bandwidth):
-    ridge = roofline.ridge(rate, bandwidth)
-    assert roofline.attainable(ridge, rate, bandwidth) == pytest.approx(rate)
-    assert roofline.attainable(ridge / 2, rate, bandwidth) == pytest.approx(rate / 2)
-    assert roofline.attainable(ridge * 2, rate, bandwidth) == rate
+def test_the_two_roofs_meet_at_the_ridge(peak, bandwidth):
+    ridge = roofline.ridge(peak, bandwidth)
+    assert roofline.attainable(ridge, peak, bandwidth) == pytest.approx(peak)
+    assert roofline.attainable(ridge / 2, peak, bandwidth) == pytest.approx(peak / 2)
+    assert roofline.attainable(ridge * 2, peak, bandwidth) == peak
 
 
 @given(SIZES, SIZES, SIZES, st.floats(1, 1e3))
-def test_nothing_that_improves_lowers_the_roof(intensity, rate, bandwidth, better):
-    roof = roofline.attainable(intensity, rate, bandwidth)
-    assert roofline.attainable(intensity * better, rate, bandwidth) >= roof
-    assert roofline.attainable(intensity, rate * better, bandwidth) >= roof
-    assert roofline.attainable(intensity, rate, bandwidth * better) >= roof
+def test_nothing_that_improves_lowers_the_roof(intensity, peak, bandwidth, better):
+    roof = roofline.attainable(intensity, peak, bandwidth)
+    assert roofline.attainable(intensity * better, peak, bandwidth) >= roof
+    assert roofline.attainable(intensity, peak * better, bandwidth) >= roof
+    assert roofline.attainable(intensity, peak, bandwidth * better) >= roof
 
 
 @given(SIZES, SIZES, SIZES, SIZES, st.floats(1e-3, 1e3))
-def test_a_change_of_units_changes_no_class(flops, bytes, rate, bandwidth, factor):
-    """Seconds in other units scale rate and bandwidth alike; a larger job scales both counts."""
-    ratio = flops / rate / (bytes / bandwidth)
+def test_a_change_of_units_changes_no_class(flops, bytes, peak, bandwidth, factor):
+    """Seconds in other units scale peak and bandwidth alike; a larger job scales both counts."""
+    ratio = flops / peak / (bytes / bandwidth)
     if abs(ratio - 1) < 1e-9:
         return
-    kind = roofline.classify(flops, bytes, rate, bandwidth)
-    assert roofline.classify(flops, bytes, rate * factor, bandwidth * factor) == kind
-    assert roofline.classify(flops * factor, bytes * factor, rate, bandwidth) == kind
+    kind = roofline.classify(flops, bytes, peak, bandwidth)
+    assert roofline.classify(flops, bytes, peak * factor, bandwidth * factor) == kind
+    assert roofline.classify(flops * factor, bytes * factor, peak, bandwidth) == kind
     assert kind == ("compute" if ratio > 1 else "memory")
 
 
 @given(SIZES, SIZES, SIZES, SIZES, st.floats(0, 1e6))
-def test_only_help_for_its_class_shortens_a_kernel(flops, bytes, rate, bandwidth, launch):
+def test_only_help_for_its_class_shortens_a_kernel(flops, bytes, peak, bandwidth, launch):
     """Halving what the class names lowers the bound; halving the other two changes nothing."""
     given = {"flops": flops, "bytes": bytes, "launch": launch}
-    before = roofline.bounds(rate=rate, bandwidth=bandwidth, **given)[0]
-    times = sorted((flops / rate, bytes / bandwidth, launch))
+    before = roofline.bounds(peak=peak, bandwidth=bandwidth, **given)[0]
+    times = sorted((flops / peak, bytes / bandwidth, launch))
     if times[2] < times[1] * 1.001:
         return  # two walls at once: no single remedy
     cause = {"compute": "flops", "memory": "bytes", "launch": "launch"}
-    kind = roofline.classify(rate=rate, bandwidth=bandwidth, **given)
+    kind = roofline.classify(peak=peak, bandwidth=bandwidth, **given)
     for name in given:
         helped = given | {name: given[name] / 2}
-        after = roofline.bounds(rate=rate, bandwidth=bandwidth, **helped)[0]
+        after = roofline.bounds(peak=peak, bandwidth=bandwidth, **helped)[0]
         assert (after < before) == (name == cause[kind])
 
 
@@ -111,11 +111,11 @@ def test_a_launch_is_a_third_term():
 
 
 @given(SIZES, st.lists(st.tuples(SIZES, SIZES), min_size=1, max_size=4), SIZES)
-def test_the_lowest_of_several_roofs_is_the_slowest_stage(flops, levels, rate):
+def test_the_lowest_of_several_roofs_is_the_slowest_stage(flops, levels, peak):
     moved = {f"L{i}": bytes for i, (bytes, _) in enumerate(levels)}
     bandwidths = {f"L{i}": bandwidth for i, (_, bandwidth) in enumerate(levels)}
-    found = roofline.roofs(flops, moved, {"peak": rate}, bandwidths)
-    slowest = max([flops / rate, *(moved[name] / bandwidths[name] for name in moved)])
+    found = roofline.roofs(flops, moved, {"peak": peak}, bandwidths)
+    slowest = max([flops / peak, *(moved[name] / bandwidths[name] for name in moved)])
     assert next(iter(found.values())) == min(found.values()) == pytest.approx(flops / slowest)
 
 
@@ -178,9 +178,9 @@ def test_a_kernel_without_arithmetic_has_no_rate_but_a_time():
 
 
 @given(SIZES, SIZES, SIZES, st.floats(0, 1))
-def test_a_share_is_of_the_roof_and_not_of_the_peak(intensity, rate, bandwidth, part):
-    roof = roofline.attainable(intensity, rate, bandwidth)
-    assert roofline.share(part * roof, intensity, rate, bandwidth) == pytest.approx(part)
+def test_a_share_is_of_the_roof_and_not_of_the_peak(intensity, peak, bandwidth, part):
+    roof = roofline.attainable(intensity, peak, bandwidth)
+    assert roofline.share(part * roof, intensity, peak, bandwidth) == pytest.approx(part)
 
 
 def test_a_roof_of_several_bandwidths_is_refused_in_a_sentence():

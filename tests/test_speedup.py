@@ -212,8 +212,8 @@ def test_relative_efficiency_is_the_strong_efficiency_over_another_base():
     workers, seconds = np.array([8, 64, 512]), np.array([100.0, 14.0, 2.5])
     over_one = study.strong_efficiency(700, seconds, workers)
     over_eight = study.strong_efficiency(100, seconds, workers, base=8)
-    assert speedup.relative_efficiency(over_one, over_one[0]) == pytest.approx(over_eight)
+    assert speedup.relative_efficiency(over_one[0], over_one) == pytest.approx(over_eight)
 
 
 def test_a_good_relative_efficiency_can_hide_a_bad_base():
-    assert speedup.relative_efficiency(0.28, base=0.3) > 0.9
+    assert speedup.relative_efficiency(base_efficiency=0.3, efficiency=0.28) > 0.9

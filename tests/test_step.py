@@ -34,7 +34,7 @@ def inside(size, workers):
     return collectives.all_reduce(size, workers, NVLINK)
 
 
-JOB = Step(batch=4096, rate=50, gradient=3e9, across=across)
+JOB = Step(microbatch=4096, worker_throughput=50, gradient=3e9, all_reduce=across)
 
 
 def test_one_worker_only_computes():
@@ -44,7 +44,7 @@ def test_one_worker_only_computes():
         "bubble": 0.0,
         "stragglers": 0.0,
     }
-    constant = replace(JOB, across=lambda size, workers: 0.5)
+    constant = replace(JOB, all_reduce=lambda size, workers: 0.5)
     assert step.seconds(constant, [1, 2]).tolist() == [4096 / 50, 4096 / 100 + 0.5]
 
 
@@ -64,20 +64,35 @@ def test_the_hierarchy_of_the_book_takes_1_201_seconds():
     """140 GB among 16 nodes of 8 at 50 and 450 GB/s per direction."""
     free = [Network(0, beta) for beta in (1 / 50e9, 1 / 450e9)]
     job = Step(
-        batch=4096,
-        rate=1,
+        microbatch=4096,
+        worker_throughput=1,
         gradient=140e9,
-        across=lambda size, workers: collectives.all_reduce(size, workers, free[0]),
-        inside=lambda size, workers: collectives.all_reduce(size, workers, free[1]),
-        hierarchy=8,
+        all_reduce=lambda size, workers: collectives.all_reduce(size, workers, free[0]),
+        per_node=8,
+        all_reduce_inside=lambda size, workers: collectives.all_reduce(size, workers, free[1]),
     )
     assert step.communication(job, 128) == pytest.approx(1.201, abs=5e-4)
 
 
+def test_two_copies_in_each_of_eight_nodes_take_78_89_milliseconds():
+    """4 GB: 2 GB between the pairs, 2 (1/2) 4 GB / 450 GB/s, and 2 (7/8) 2 GB / 50 GB/s across."""
+    link = {name: Network(0, 1 / speed) for name, speed in (("in", 450e9), ("out", 50e9))}
+    job = Step(
+        64,
+        1,
+        4e9,
+        lambda size, workers: collectives.all_reduce(size, workers, link["out"]),
+        per_node=2,
+        all_reduce_inside=lambda size, workers: collectives.all_reduce(size, workers, link["in"]),
+    )
+    by_hand = 2 * (1 / 2) * 4e9 / 450e9 + 2 * (7 / 8) * 2e9 / 50e9
+    assert step.communication(job, 16) == pytest.approx(by_hand) == pytest.approx(0.07889, abs=5e-6)
+
+
 @pytest.mark.parametrize("nodes", [2, 5, 16])
 def test_a_hierarchy_costs_what_its_phases_cost(nodes):
-    job = replace(JOB, hierarchy=8, inside=inside)
-    phases = hierarchy.hierarchical_all_reduce(3e9, nodes, 8, across=CARD, inside=NVLINK)
+    job = replace(JOB, per_node=8, all_reduce_inside=inside)
+    phases = hierarchy.hierarchical_all_reduce(3e9, nodes, 8, inside=NVLINK, outside=CARD)
     assert step.communication(job, 8 * nodes) == pytest.approx(phases, rel=1e-12)
     assert step.communication(job, 4) == pytest.approx(inside(3e9, 4), rel=1e-12)
 
@@ -100,10 +115,10 @@ def finish_of_exposed(step_seconds, hidden_share, communication, window, tick=1e
 @pytest.mark.parametrize("total", [0.05, 0.4, 1.2])
 def test_what_is_exposed_is_what_outlasts_the_backward_pass(share, accumulation, total):
     job = Step(
-        batch=60,
-        rate=10,
+        microbatch=60,
+        worker_throughput=10,
         gradient=1,
-        across=lambda size, workers: total,
+        all_reduce=lambda size, workers: total,
         accumulation=accumulation,
         overlap=share,
     )
@@ -116,7 +131,7 @@ def test_what_is_exposed_is_what_outlasts_the_backward_pass(share, accumulation,
 @pytest.mark.parametrize("buckets", [2, 4, 25, 100])
 def test_overlap_is_the_limit_of_many_buckets(buckets):
     """Of n buckets all but the last can hide; the first is ready an n-th into the pass, not at once."""
-    job = replace(JOB, across=lambda size, workers: size / 20e9, overlap=1 - 1 / buckets)
+    job = replace(JOB, all_reduce=lambda size, workers: size / 20e9, overlap=1 - 1 / buckets)
     for workers in (64, 512, 1024):
         backward = step.BACKWARD * step.compute(job, workers)
         each = np.full(buckets, step.communication(job, workers) / buckets)
@@ -159,9 +174,9 @@ def test_accumulation_adds_compute_and_no_communication():
 
 def test_accumulation_leaves_a_smaller_share_of_the_step_to_hide_behind():
     """Only the last micro-batch's backward pass overlaps, so hiding gains less of a longer step."""
-    hiding = replace(JOB, overlap=1.0, batch=1024, gradient=2e9)
+    hiding = replace(JOB, overlap=1.0, microbatch=1024, gradient=2e9)
     assert step.exposed(hiding, 128) == 0
-    split = replace(hiding, batch=128, accumulation=8)
+    split = replace(hiding, microbatch=128, accumulation=8)
     assert step.compute(split, 128) == step.compute(hiding, 128)
     assert step.exposed(split, 128) > 0
 
@@ -175,13 +190,13 @@ def test_compression_divides_the_bytes_and_leaves_the_latency():
 
 
 def test_a_slow_encoder_makes_compression_a_loss():
-    squeezed = replace(JOB, compression=10, rate=0.9 * JOB.rate)
+    squeezed = replace(JOB, compression=10, worker_throughput=0.9 * JOB.worker_throughput)
     assert step.seconds(squeezed, 16) > step.seconds(JOB, 16)
     assert step.seconds(squeezed, 1024) < step.seconds(JOB, 1024)
 
 
 def test_at_the_critical_scale_half_of_the_step_is_communication():
-    constant = replace(JOB, across=lambda size, workers: 0.64)
+    constant = replace(JOB, all_reduce=lambda size, workers: 0.64)
     critical = overlap.critical_workers(step.compute(JOB, 1), 0.64)
     assert critical == 128
     assert step.efficiency(constant, 128) == pytest.approx(0.5)
@@ -195,18 +210,20 @@ def test_efficiency_is_the_one_of_section_3_1():
 
 def test_weak_scaling_is_a_batch_that_grows_with_the_workers():
     workers = DOUBLINGS[1:]
-    grown = [replace(JOB, batch=32 * k) for k in workers.tolist()]
+    grown = [replace(JOB, microbatch=32 * k) for k in workers.tolist()]
     times = [step.seconds(job, k) for job, k in zip(grown, workers.tolist(), strict=True)]
-    alone = step.seconds(replace(JOB, batch=32), 1)
+    alone = step.seconds(replace(JOB, microbatch=32), 1)
     weak = study.weak_efficiency(alone, times)
     assert weak == pytest.approx(
         [step.efficiency(job, k) for job, k in zip(grown, workers.tolist(), strict=True)]
     )
-    assert weak[-1] > step.efficiency(replace(JOB, batch=1024), 1024)  # the same K, the same work
+    assert weak[-1] > step.efficiency(
+        replace(JOB, microbatch=1024), 1024
+    )  # the same K, the same work
 
 
 def test_a_latency_that_grows_with_the_workers_turns_the_curve_around():
-    small = replace(JOB, gradient=1e6, rate=5000)
+    small = replace(JOB, gradient=1e6, worker_throughput=5000)
     times = step.seconds(small, DOUBLINGS)
     assert 0 < np.argmin(times) < len(DOUBLINGS) - 1
 
@@ -233,12 +250,16 @@ def test_moves_that_help_never_hurt_and_units_do_not_matter(
         <= time
         <= step.compute(job, 1) + step.communication(job, workers)
     )
-    slower = replace(job, rate=JOB.rate / scale, across=lambda size, k: scale * across(size, k))
+    slower = replace(
+        job,
+        worker_throughput=JOB.worker_throughput / scale,
+        all_reduce=lambda size, k: scale * across(size, k),
+    )
     assert step.seconds(slower, workers) == pytest.approx(scale * time, rel=1e-9)
 
 
 def test_a_scalar_gives_a_float_and_an_array_the_same_numbers():
-    job = replace(JOB, overlap=0.5, stages=2, accumulation=4, hierarchy=4, inside=inside)
+    job = replace(JOB, overlap=0.5, stages=2, accumulation=4, per_node=4, all_reduce_inside=inside)
     for function in (step.compute, step.communication, step.exposed, step.seconds):
         assert type(function(job, 64)) is float
         assert function(job, [64, 64]).tolist() == [function(job, 64)] * 2
@@ -248,16 +269,19 @@ def test_a_scalar_gives_a_float_and_an_array_the_same_numbers():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"batch": 0}, "batch must be a finite number from 1 on, got 0: "),
-        ({"rate": 0}, "rate must be a finite number above 0, got 0: "),
+        ({"microbatch": 0}, "microbatch must be a finite number from 1 on, got 0: "),
+        ({"worker_throughput": 0}, "worker_throughput must be a finite number above 0, got 0: "),
         ({"gradient": -1}, "gradient must be a finite number from 0 on, got -1: "),
         ({"accumulation": 1.5}, "accumulation must be a whole number from 1 to "),
         ({"overlap": 1.2}, r"overlap must be in \[0, 1\], got 1.2: "),
         ({"compression": 0.1}, "compression must be a finite number from 1 on, got 0.1: "),
         ({"stages": 0}, "stages must be a whole number from 1 to "),
-        ({"hierarchy": True}, "hierarchy must be a whole number from 1 to "),
-        ({"hierarchy": 8}, "inside must be a function, got None: .* hierarchy > 1 needs it"),
-        ({"across": 0.02}, "across must be a function, got 0.02: it returns the seconds"),
+        ({"per_node": True}, "per_node must be a whole number from 1 to "),
+        (
+            {"per_node": 8},
+            "all_reduce_inside must be a function, got None: .* per_node > 1 needs it",
+        ),
+        ({"all_reduce": 0.02}, "all_reduce must be a function, got 0.02: it returns the seconds"),
         ({"slowest": 1.3}, "slowest must be a function, got 1.3: it returns"),
     ],
 )
@@ -278,11 +302,11 @@ def test_a_field_that_makes_no_sense_is_refused_in_one_sentence(changes, sentenc
         (lambda: step.seconds(JOB, 1.5), "workers must be a whole number, got 1.5: "),
         (lambda: step.seconds(4096, 8), "step must be a Step, got 4096: "),
         (
-            lambda: step.seconds(replace(JOB, across=lambda m, k: -1.0), 8),
-            "across must be a finite number from 0 on, got -1: it returns the seconds",
+            lambda: step.seconds(replace(JOB, all_reduce=lambda m, k: -1.0), 8),
+            "all_reduce must be a finite number from 0 on, got -1: it returns the seconds",
         ),
         (
-            lambda: step.seconds(replace(JOB, batch=1e308, accumulation=10**9), 8),
+            lambda: step.seconds(replace(JOB, microbatch=1e308, accumulation=10**9), 8),
             "the numbers must give a result below 1.8e308, got one that is larger: ",
         ),
         (

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalelab.models import hardware, speedup, up_or_out
+from scalelab.show.plots import hardware as figures
 
 POSITIVE = st.floats(1e-3, 1e3)
 EFFICIENCY = st.floats(0.01, 1)
@@ -39,14 +40,15 @@ def test_amdahl_holds_inside_a_machine():
 
 
 @given(st.floats(1, 50), st.floats(0, 0.999))
-def test_the_workers_that_match_a_big_machine_have_its_speedup(gain, serial):
+def test_the_workers_that_match_a_big_machine_have_its_speedup_and_one_fewer_has_not(gain, serial):
     workers = up_or_out.workers_to_match(gain, serial)
     if math.isinf(workers):
         assert gain >= speedup.ceiling(serial) * (1 - 1e-9)
     else:
-        assert workers >= gain * (1 - 1e-12)
-        ours = 1 / speedup.fixed_job_seconds(workers, serial)
-        assert ours == pytest.approx(gain, rel=1e-6)
+        assert workers == int(workers)
+        assert 1 / speedup.fixed_job_seconds(workers, serial) >= gain * (1 - 1e-9)
+        if workers > 1:
+            assert 1 / speedup.fixed_job_seconds(workers - 1, serial) < gain * (1 + 1e-9)
 
 
 def test_matching_a_big_machine_at_the_edges():
@@ -59,10 +61,14 @@ def test_matching_a_big_machine_at_the_edges():
 def test_at_the_crossover_both_cost_the_same_and_beside_it_the_sides_are_clear(
     gain, workers, efficiency, price, extra
 ):
-    out = up_or_out.cost(workers * price + extra, workers * efficiency)
+    out = up_or_out.price_per_throughput(workers * price + extra, workers * efficiency)
     crossing = up_or_out.crossover_price(gain, workers, efficiency, price, extra)
-    assert up_or_out.cost(crossing, gain) == pytest.approx(out)
-    assert up_or_out.cost(crossing * 0.99, gain) < out < up_or_out.cost(crossing * 1.01, gain)
+    assert up_or_out.price_per_throughput(crossing, gain) == pytest.approx(out)
+    assert (
+        up_or_out.price_per_throughput(crossing * 0.99, gain)
+        < out
+        < up_or_out.price_per_throughput(crossing * 1.01, gain)
+    )
     back = up_or_out.crossover_efficiency(gain, crossing, workers, price, extra)
     assert back == pytest.approx(efficiency)
 
@@ -81,17 +87,17 @@ def test_the_crossover_is_where_bisection_finds_it():
 
 def test_a_fair_premium_is_the_gain_over_the_efficiency():
     """At E = 0.8 a machine twice as fast is worth 2.5 small ones; at E = 1 just two."""
-    assert up_or_out.crossover_price(2, 8, 0.8, price=1) == 2.5
-    assert up_or_out.crossover_price(2, 8, 1, price=1) == 2
+    assert up_or_out.crossover_price(2, 8, 0.8, hourly=1) == 2.5
+    assert up_or_out.crossover_price(2, 8, 1, hourly=1) == 2
 
 
 def test_a_cheap_big_machine_cannot_be_beaten_by_any_network():
-    assert up_or_out.crossover_efficiency(gain=4, big_price=3, workers=8, price=1) > 1
+    assert up_or_out.crossover_efficiency(gain=4, big_hourly=3, workers=8, hourly=1) > 1
 
 
 def test_what_out_costs_beyond_its_machines_is_shared_by_them():
-    few, many = up_or_out.crossover_price(2, [2, 200], 0.8, price=1, extra=10)
-    assert few > many > up_or_out.crossover_price(2, 200, 0.8, price=1)
+    few, many = up_or_out.crossover_price(2, [2, 200], 0.8, hourly=1, extra=10)
+    assert few > many > up_or_out.crossover_price(2, 200, 0.8, hourly=1)
 
 
 def test_scalars_answer_with_floats_and_arrays_broadcast():
@@ -105,3 +111,23 @@ def test_shares_that_leave_something_out_are_refused():
         up_or_out.upgraded_speedup([0.5, 0.4], [1, 2])
     with pytest.raises(ValueError, match="shares and gains must be columns of one table"):
         up_or_out.upgraded_speedup([0.5, 0.5], [1, 2, 3])
+
+
+def test_the_figure_counts_the_devices_for_exactly_70_billion_parameters():
+    shown = figures.up_or_out_by_size(4, 0.01).readouts
+    assert (shown["Devices for 70 billion, out"], shown["Devices for 70 billion, up"]) == (
+        "27",
+        "8",
+    )
+
+
+@pytest.mark.parametrize(("price", "serial"), [(1.5, 0.1), (4, 0.0), (4, 0.01), (4, 0.1), (5, 0.1)])
+def test_from_the_size_that_the_figure_names_on_up_always_wins(price, serial):
+    chart = figures.up_or_out_by_size(price, serial)
+    out, up = (np.asarray(one.y) for one in chart.series)
+    since = {"the start": 0, "nowhere here": len(out)}.get(chart.readouts["Up wins from"])
+    if since is None:
+        named = float(chart.readouts["Up wins from"].removesuffix(" billion parameters"))
+        since = int(np.argmin(abs(np.asarray(chart.series[0].x) / named - 1)))
+    assert all(up[since:] < out[since:])
+    assert since == 0 or up[since - 1] >= out[since - 1]

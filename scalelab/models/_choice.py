@@ -1,11 +1,31 @@
 """Check what is more than a number: a name of a list, a record, a count. For `scalelab.models`."""
 
+import re
+
 import numpy as np
 
 from scalelab._given import shown
 from scalelab.models._given import numbers
 
 MOST = 1e9  # workers, or anything that is counted: far beyond, and floats still count exactly
+
+_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
+
+
+def text(name, given, remedy):
+    """Return text that says something, or a sentence."""
+    if isinstance(given, str) and given.strip():
+        return given
+    raise ValueError(f"{name} must be text, got {shown(given)}: {remedy}")
+
+
+def dated(name, given, remedy):
+    """Return a date as text, or say how one is written."""
+    if isinstance(given, str) and _DATE.fullmatch(given):
+        return given
+    raise ValueError(
+        f"{name} must be a year, a month or a day such as 2021-04-21, got {shown(given)}: {remedy}"
+    )
 
 
 def chosen(name, given, table):

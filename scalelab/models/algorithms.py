@@ -15,7 +15,7 @@ from scalelab.models.network import SIZE, Network
 
 
 @dataclass(frozen=True)
-class Cost:
+class Traffic:
     """What the busiest worker does, one thing after the other."""
 
     rounds: float  # messages sent or received
@@ -23,7 +23,7 @@ class Cost:
     reduced: float  # bytes added to bytes of its own
 
     def __add__(self, other):
-        return Cost(
+        return Traffic(
             self.rounds + other.rounds, self.moved + other.moved, self.reduced + other.reduced
         )
 
@@ -35,7 +35,9 @@ class Cost:
 
 
 def seconds(size, workers, network, collective, algorithm):
-    """Seconds of a collective among K workers with M bytes: alpha r + beta b + gamma c of its cost.
+    """Seconds of a collective among K workers with M bytes: alpha r + beta b + gamma c.
+
+    r rounds, b bytes and c bytes are its `traffic`.
 
     The functions of `collectives`, one for each, say what M is and write the formulas out.
     Source: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521. Section 3.8.
@@ -43,25 +45,25 @@ def seconds(size, workers, network, collective, algorithm):
     >>> seconds(1e9, 8, Network(5e-6, 1 / 50e9), "all-reduce", "ring")
     0.03507
     """
-    size, workers, network, price = _checked(size, workers, network, collective, algorithm)
-    return answer(lambda m, k: price(k, m, network).seconds(network), size, workers)
+    size, workers, network, count = _checked(size, workers, network, collective, algorithm)
+    return answer(lambda m, k: count(k, m, network).seconds(network), size, workers)
 
 
-def cost(size, workers, network, collective, algorithm):
+def traffic(size, workers, network, collective, algorithm):
     """What the busiest worker does for that: r rounds, b bytes moved, c bytes reduced.
 
     The network matters only to the double binary tree, which cuts blocks to suit it.
     Source: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521. Section 3.8.
 
-    >>> cost(1e9, 8, Network(5e-6, 1 / 50e9), "all-reduce", "ring")
-    Cost(rounds=14.0, moved=1750000000.0, reduced=875000000.0)
+    >>> traffic(1e9, 8, Network(5e-6, 1 / 50e9), "all-reduce", "ring")
+    Traffic(rounds=14.0, moved=1750000000.0, reduced=875000000.0)
     """
-    size, workers, network, price = _checked(size, workers, network, collective, algorithm)
+    size, workers, network, count = _checked(size, workers, network, collective, algorithm)
 
     def terms(m, k):
-        return np.stack(np.broadcast_arrays(*vars(price(k, m, network)).values()))
+        return np.stack(np.broadcast_arrays(*vars(count(k, m, network)).values()))
 
-    return Cost(*(float(t) if t.ndim == 0 else t for t in answer(terms, size, workers)))
+    return Traffic(*(float(t) if t.ndim == 0 else t for t in answer(terms, size, workers)))
 
 
 def best_blocks(size, workers, network):
@@ -79,15 +81,16 @@ def best_blocks(size, workers, network):
 
 
 def _checked(size, workers, network, collective, algorithm):
-    price = chosen("algorithm", algorithm, chosen("collective", collective, ALGORITHMS))
+    known = chosen("collective", collective, ALGORITHMS) | IN_NETWORK.get(collective, {})
+    count = chosen("algorithm", algorithm, known)
     size = numbers("size", size, SIZE, 0)
     workers = counts("workers", workers, "it counts the workers that take part")
-    return size, workers, Network.checked(network), price
+    return size, workers, Network.checked(network), count
 
 
 def _phases(rounds, moved, times, adding):
     # All that arrives is added up in one phase, if in any; the others copy.
-    return Cost(times * rounds, times * moved, moved if adding else 0.0)
+    return Traffic(times * rounds, times * moved, moved if adding else 0.0)
 
 
 def _ring(k, m, times=1, adding=False):
@@ -106,11 +109,11 @@ def _tree(k, m, times=1, adding=False):
     return _phases(rounds, rounds * m, times, adding)
 
 
-def _folded(price, k, m, times):
+def _folded(count, k, m, times):
     # Workers beyond a power of two hand their message to another first, and get the result last.
     core = 2.0 ** _down(k)
     surplus = (k > core) * 1.0
-    return price(core, m, times, adding=True) + _phases(surplus, surplus * m, 2, adding=True)
+    return count(core, m, times, adding=True) + _phases(surplus, surplus * m, 2, adding=True)
 
 
 def _double_tree(k, m, network):
@@ -134,6 +137,18 @@ def _bruck(k, m):
     for bit in 2.0 ** np.arange(_up(k.max(initial=1))):
         travels += k // (2 * bit) * bit + np.maximum(k % (2 * bit) - bit, 0)
     return _phases(_up(k), travels / k * m, 1, adding=False)
+
+
+def _switch(k, m):
+    # The whole message up and the whole result down, at once but for the first packet.
+    alone = k == 1
+    return Traffic(np.where(alone, 0, 2), np.where(alone, 0, m), 0 * m)
+
+
+def _switch_by_parts(k, m):
+    # Each worker fetches the sum of its K-th and hands it back for copying, beside the above.
+    once = _switch(k, m)
+    return Traffic(once.rounds, (k + 1) / k * once.moved, once.reduced)
 
 
 def _down(k):
@@ -174,4 +189,12 @@ ALGORITHMS = {
         "pairwise": lambda k, m, _: _ring(k, m),
         "Bruck": lambda k, m, _: _bruck(k, m),
     },
+}
+
+# What a switch does that can add and copy. No choice of the workers: the network has it or not.
+IN_NETWORK = {
+    "all-reduce": {
+        "switch": lambda k, m, _: _switch(k, m),
+        "switch, by parts": lambda k, m, _: _switch_by_parts(k, m),
+    }
 }

@@ -18,18 +18,19 @@ _MEANING = {
     "head_size": "it is the length of one head's query, key and value",
     "heads": "it counts the query heads",
     "kv_heads": "it counts the key-value heads, each shared by a group of query heads",
-    "batch": "it counts the sequences",
-    "block": "it counts the query rows held on chip while keys and values pass by",
+    "sequences": "it counts the sequences",
+    "block": "it counts the query rows held on chip, of all heads that share keys together",
 }
 
 
 def fused(
-    queries, keys, head_size, width, heads=1, kv_heads=None, batch=1, causal=False, block=None
+    queries, keys, head_size, width, heads=1, kv_heads=None, sequences=1, causal=False, block=None
 ):
     """Attention whose scores stay on chip: 4 d FLOPs a query, key and head; Q, K, V read, O written.
 
     A causal mask leaves the q k - q (q - 1) / 2 pairs that it lets see each other. With `block`
-    query rows on chip at a time, K and V pass once per block; by default they pass once.
+    query rows on chip at a time, K and V pass once per block; by default they pass once. The heads
+    of a group meet the same keys, so their rows fill a block together, h / g to a position.
     Source: Dao 2023, arXiv:2307.08691, algorithm 1. Section 3.7.
 
     >>> fused(4096, 4096, 128, width=2).intensity
@@ -37,8 +38,17 @@ def fused(
     >>> round(fused(4096, 4096, 128, width=2, block=128).intensity)
     124
     """
-    shape = _shape(queries, keys, head_size, width, heads, kv_heads, batch)
-    block = _size("block", queries if block is None else block)
+    shape = _shape(queries, keys, head_size, width, heads, kv_heads, sequences)
+    sharing = np.asarray(answer(np.divide, shape[4], shape[5]))  # query heads to a group
+    if block is None:
+        rows = shape[0]
+    else:
+        rows = np.asarray(answer(np.divide, _size("block", block), sharing))
+        if np.any(rows < 1):
+            raise ValueError(
+                f"block must hold one row of each of the {sharing.max():g} heads that share keys, "
+                f"got {shown(block)}: they meet a key together"
+            )
     if not isinstance(causal, (bool, np.bool_)):
         raise TypeError(f"causal must be True or False, got {shown(causal)}: is there a mask?")
     if causal and np.any(answer(np.greater, *shape[:2])):
@@ -61,12 +71,12 @@ def fused(
         answer(
             lambda q, k, d, w, h, g, b, rows: 2 * b * d * w * (h * q + g * passed(q, k, rows)),
             *shape,
-            block,
+            rows,
         ),
     )
 
 
-def naive(queries, keys, head_size, width, heads=1, kv_heads=None, batch=1):
+def naive(queries, keys, head_size, width, heads=1, kv_heads=None, sequences=1):
     """Attention as gemm, softmax and gemm: the scores pass through memory four times.
 
     No pair is skipped: a causal mask only fills in scores that were computed.
@@ -75,7 +85,7 @@ def naive(queries, keys, head_size, width, heads=1, kv_heads=None, batch=1):
     >>> round(naive(4096, 4096, 128, width=2).intensity)
     62
     """
-    shape = _shape(queries, keys, head_size, width, heads, kv_heads, batch)
+    shape = _shape(queries, keys, head_size, width, heads, kv_heads, sequences)
     return kernels.Kernel(
         "attention, naive",
         answer(lambda q, k, d, w, h, g, b: 4 * b * h * d * q * k, *shape),
@@ -85,16 +95,16 @@ def naive(queries, keys, head_size, width, heads=1, kv_heads=None, batch=1):
     )
 
 
-def decode(context, head_size, width, heads=1, kv_heads=None, batch=1):
+def decode(context, head_size, width, heads=1, kv_heads=None, sequences=1):
     """Attention of one new token over a cache of keys and values, all of which moves for it.
 
-    The intensity nears 2 heads / (kv_heads width), whatever the context and the batch.
+    The intensity nears 2 heads / (kv_heads width), whatever the context and the sequences.
     Source: Shazeer 2019, arXiv:1911.02150. Section 3.7.
 
     >>> round(decode(8192, 128, width=2, heads=32, kv_heads=8).intensity, 1)
     4.0
     """
-    one = fused(1, _size("context", context), head_size, width, heads, kv_heads, batch)
+    one = fused(1, _size("context", context), head_size, width, heads, kv_heads, sequences)
     return kernels.Kernel("attention, decode", one.flops, one.bytes)
 
 
@@ -102,7 +112,7 @@ def _size(name, given):
     return numbers(name, given, _MEANING[name], 1)
 
 
-def _shape(queries, keys, head_size, width, heads, kv_heads, batch):
+def _shape(queries, keys, head_size, width, heads, kv_heads, sequences):
     """Return all sizes as arrays; by default every query head has keys and values of its own."""
     groups = _size("kv_heads", heads if kv_heads is None else kv_heads)
     if np.any(answer(np.remainder, _size("heads", heads), groups)):
@@ -117,5 +127,5 @@ def _shape(queries, keys, head_size, width, heads, kv_heads, batch):
         numbers("width", width, "it is the bytes of a number, 2 for bfloat16", 0, above=True),
         _size("heads", heads),
         groups,
-        _size("batch", batch),
+        _size("sequences", sequences),
     )

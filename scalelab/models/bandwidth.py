@@ -5,6 +5,7 @@ The factors are those of nccl-tests, so that its columns can be read and predict
 
 import numpy as np
 
+from scalelab._given import real
 from scalelab.models._choice import chosen
 from scalelab.models._given import answer, numbers
 from scalelab.models.network import SIZE
@@ -97,10 +98,11 @@ def nic_bandwidth(size, seconds, nodes, nics):
     return answer(lambda a, n, c: a * (2 * ((n - 1) / n)) / c, np.asarray(rate), nodes, nics)
 
 
-def bus_reading(bus, link, workers):
+def bus_reading(bus, link, workers, tolerance=0.005):
     """How an all-reduce came to a bus bandwidth: "messages", "in-network" or "impossible".
 
-    Messages reach the link's own speed; a switch that reduces reaches 2 (K - 1) / (K + 1) of it.
+    Messages reach the link's own speed; a switch that reduces by parts, as NVLink's does, reaches
+    2 (K - 1) / (K + 1) of it. The tolerance is for what a benchmark rounds and a clock misses.
     Source: bus_factor divided by the (K + 1) / K of switch_bandwidth. Section 3.8.
 
     >>> bus_reading([366e9, 482e9, 800e9], 450e9, 8)
@@ -109,6 +111,8 @@ def bus_reading(bus, link, workers):
     bus = numbers("bus", bus, "it is the measured bus bandwidth, in bytes per second", 0)
     link = numbers("link", link, "it is the speed of a link in one direction, in bytes/s", 0)
     workers = numbers("workers", workers, _WORKERS, 2)
+    tolerance = real("tolerance", tolerance, "it is the rounding you allow, as a fraction", 0, 1)
+    bus = np.asarray(answer(lambda b: b / (1 + tolerance), bus))
     level = answer(
         lambda b, w, k: 1.0 * (b > w) + (b > w * np.maximum(1, 2 * ((k - 1) / (k + 1)))),
         *(bus, link, workers),

@@ -51,18 +51,18 @@ ADVICE = {
 }
 
 
-def overhead(communication, compute):
+def overhead(compute, communication):
     """The share of a step that is communication: T_comm / (T_comp + T_comm), both in seconds.
 
     Source: the reference article's definition, for communication that nothing hides; it is then
     1 - E. Section 3.9.
 
-    >>> overhead(communication=1, compute=[9, 4, 1])
+    >>> overhead(compute=[9, 4, 1], communication=1)
     array([0.1, 0.2, 0.5])
     """
-    communication = numbers("communication", communication, "it is in seconds per step", 0)
     compute = numbers("compute", compute, "it is in seconds per step", 0, above=True)
-    return answer(lambda x, c: x / (c + x), communication, compute)
+    communication = numbers("communication", communication, "it is in seconds per step", 0)
+    return answer(lambda c, x: x / (c + x), compute, communication)
 
 
 def classify(utilization, communication, memory=0.0, waiting=0.0):

@@ -36,13 +36,13 @@ def knee(servers=1):
     return answer(formula, _requests.servers(servers))
 
 
-def largest_rate(share, cap, service, servers=1):
+def largest_rate(cap, service, servers=1, *, share):
     """The most requests per second for which this share of the responses stay within the cap.
 
     For one server lambda = 1 / x - ln(1 / q) / cap, q = 1 - share; 0 where an idle one is too slow.
     Source: `queues.response_percentile`, solved for the rate. Section 3.4.
 
-    >>> round(largest_rate(0.99, 0.100, 0.010), 2)
+    >>> round(largest_rate(0.100, 0.010, share=0.99), 2)
     53.95
     """
     from scipy.optimize import elementwise

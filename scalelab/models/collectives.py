@@ -19,8 +19,12 @@ def all_reduce(size, workers, network, algorithm="ring"):
     "binomial tree": 2 lg K (alpha + M beta) + lg K M gamma, lg K rounded up, nothing pipelined.
     "double binary tree": 2 r alpha + r M (2 beta + gamma) / 2b with r = 2 (lg K + b - 1), lg K
     rounded down, each half of the message in the b blocks that `algorithms.best_blocks` finds.
+    In a network whose switch adds and copies: "switch", 2 alpha + M beta, each worker sends its
+    bytes once and receives the sum once; "switch, by parts", as NVLink's does it, 2 alpha +
+    (K+1)/K M beta, because a K-th travels twice each way. Both stream, and cost workers no gamma.
     Sources: Thakur et al. 2005, doi:10.1177/1094342005051521; Rabenseifner 2004,
-    doi:10.1007/978-3-540-24685-5_1; Sanders et al. 2009, doi:10.1016/j.parco.2009.09.001.
+    doi:10.1007/978-3-540-24685-5_1; Sanders et al. 2009, doi:10.1016/j.parco.2009.09.001; for
+    the switch by parts, NVIDIA/nccl-tests pull request 239.
     Section 3.8.
 
     >>> from scalelab.models.network import Network

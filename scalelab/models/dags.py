@@ -11,6 +11,7 @@ from functools import reduce
 from scalelab._given import real, shown, whole
 from scalelab.models._choice import chosen
 from scalelab.models._dag import compact, empty, task
+from scalelab.models._given import numbers
 
 _ITEMS = "it counts the numbers that go in"
 _SIZE = "it is a side of the matrices"
@@ -141,6 +142,20 @@ def map_reduce(maps, reduces, map_weight=1.0, reduce_weight=1.0):
         task(dag, "reduce", [shuffle], weight=reduce_weight, label="reduce") for _ in range(reduces)
     ]
     return _finish(dag, reduced)
+
+
+def independent(costs):
+    """Tasks that need nothing of each other: work is the sum of the costs, depth the largest.
+
+    Costs only: `evaluate` does not run it. Source: the definition of a DAG. Section 3.6.
+
+    >>> from scalelab.models import workdepth
+    >>> workdepth.work(independent([1, 1, 3])), workdepth.depth(independent([1, 1, 3]))
+    (5.0, 3.0)
+    """
+    costs = numbers("costs", costs, "each is the cost of one task", 0).ravel()
+    dag = empty(len(costs))
+    return _finish(dag, [task(dag, "task", weight=float(cost)) for cost in costs])
 
 
 def evaluate(dag, inputs, zero=0):

@@ -4,13 +4,12 @@ What the machines draw, modelled from two powers and a utilization; times what t
 times what the grid emits. Measured joules, where a counter exists, replace the first step.
 """
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from scalelab._given import real, shown
-from scalelab.models._choice import instance
+from scalelab._given import real
+from scalelab.models._choice import dated, instance, text
 from scalelab.models._given import answer, numbers
 
 KILOWATT_HOUR = 3.6e6  # joules
@@ -19,7 +18,6 @@ _BUSY = "it is what one worker draws while it computes, in watts"
 _UTILIZATION = "it is the share of the time in which a worker computes"
 _PUE = "it is the power of the building over that of its computers, at least 1"
 _JOULES = "it is the energy of the run, in joules"
-_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 
 
 @dataclass(frozen=True)
@@ -38,15 +36,8 @@ class Grid:
     def __post_init__(self):
         intensity = real("intensity", self.intensity, "it is in grams of CO2 per kilowatt-hour", 0)
         object.__setattr__(self, "intensity", intensity)
-        if not isinstance(self.place, str) or not self.place:
-            raise ValueError(
-                f"place must be text, got {shown(self.place)}: name the grid or the region"
-            )
-        if not isinstance(self.date, str) or not _DATE.fullmatch(self.date):
-            raise ValueError(
-                f"date must be a year, a month or a day such as 2021-04-21, got {shown(self.date)}: "
-                "say when the intensity held"
-            )
+        text("place", self.place, "name the grid or the region")
+        dated("date", self.date, "say when the intensity held")
 
 
 def watts(utilization, idle, busy):
@@ -85,18 +76,18 @@ def joules(seconds, watts, workers=1, pue=1.0):
     return answer(lambda t, w, k, p: k * w * t * p, seconds, watts, workers, pue)
 
 
-def per_result(joules, results):
-    """Joules per useful result: energy / results.
+def per_work(joules, work):
+    """Joules per useful result: joules / work.
 
     Source: the definition. Sections 3.9 and 41.6.
 
-    >>> per_result(3.6e6, results=1_200_000)
+    >>> per_work(3.6e6, work=1_200_000)
     3.0
     """
     joules = numbers("joules", joules, _JOULES, 0)
     meaning = "it counts the useful results: items scored, tokens, samples trained on"
-    results = numbers("results", results, meaning, 0, above=True)
-    return answer(lambda e, n: e / n, joules, results)
+    work = numbers("work", work, meaning, 0, above=True)
+    return answer(lambda e, w: e / w, joules, work)
 
 
 def grams(joules, grid):

@@ -85,7 +85,7 @@ def useful_share(interval, write, restart, mttf):
     return answer(share, interval, write, restart, mttf)
 
 
-def expected_seconds(work, interval, write, restart, mttf):
+def expected_seconds(useful, interval, write, restart, mttf):
     """Expected time of a job with checkpoints and failures: (W / tau) mu e^(R/mu) (e^x - 1).
 
     x = (tau + delta) / mu is what an attempt takes, in mean times between failures.
@@ -95,7 +95,7 @@ def expected_seconds(work, interval, write, restart, mttf):
     >>> round(expected_seconds(500 * 3600, 117 * 60, 300, 600, mttf=86400) / 3600)  # hours
     548
     """
-    work = numbers("work", work, "it is the time of the job if nothing fails, in seconds", 0)
+    useful = numbers("useful", useful, "it is the time of the job if nothing fails, in seconds", 0)
 
     def stretched(w, share):
         # A share too small for a float means a job that never ends: refuse it like an overflow.
@@ -103,4 +103,4 @@ def expected_seconds(work, interval, write, restart, mttf):
             return w / share
 
     share = np.asarray(useful_share(interval, write, restart, mttf))
-    return answer(stretched, work, share)
+    return answer(stretched, useful, share)

@@ -6,11 +6,12 @@ the driver reports. The file is `scalelab/data/hardware.json`; prices are the ca
 
 from dataclasses import dataclass, field
 
-from scalelab._given import real, whole
+from scalelab._given import real, shown, whole
 from scalelab.data import catalogue
-from scalelab.models._choice import chosen, instance
+from scalelab.models._choice import chosen, instance, text
 
 _ONE_WAY = "it is in bytes per second and one direction; a sum of both is twice as much"
+_NAME = "say what it is"
 _DENSE = "it is the dense peak in FLOP/s; with sparsity sellers print twice as much"
 
 
@@ -27,7 +28,9 @@ class Link:
     source: str = ""
 
     def __post_init__(self):
+        text("name", self.name, _NAME)
         real("bandwidth", self.bandwidth, _ONE_WAY, 0, above=True)
+        _line("source", self.source)
 
 
 @dataclass(frozen=True)
@@ -40,30 +43,40 @@ class Device:
 
     name: str
     bandwidth: float  # of its memory, bytes per second
-    peaks: dict[str, float] = field(hash=False)  # dense FLOP/s per number format and unit
+    # Dense FLOP/s per number format and unit: of a GPU at its boost clock, of a CPU at its base clock.
+    peaks: dict[str, float] = field(hash=False)
     memory: float | None = None  # bytes as the driver reports them; None where one plugs it in
     power: float | None = None  # watts, the limit it is sold with
     link: Link | None = None  # to its neighbours
     host: Link | None = None  # to the host
     label: str = ""  # the memory as the seller writes it
     sparse_peaks: dict[str, float] = field(default_factory=dict, hash=False)  # 2:4 sparsity
+    boost_peaks: dict[str, float] = field(default_factory=dict, hash=False)  # at a CPU's top clock
     sources: dict[str, str] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self):
+        text("name", self.name, _NAME)
         real("bandwidth", self.bandwidth, "it is the memory's, in bytes per second", 0, above=True)
-        for peak_of in self.peaks.values():
-            real("peaks", peak_of, _DENSE, 0, above=True)
+        _rates("peaks", self.peaks, _DENSE)
+        _rates("sparse_peaks", self.sparse_peaks, "it is the peak with sparsity, in FLOP/s")
+        _rates("boost_peaks", self.boost_peaks, "it is the dense peak at the top clock, in FLOP/s")
         for name, meaning in (("memory", "it is in bytes"), ("power", "it is in watts")):
             if getattr(self, name) is not None:
                 real(name, getattr(self, name), meaning, 0, above=True)
+        for name in ("link", "host"):
+            if getattr(self, name) is not None:
+                instance(name, getattr(self, name), Link, "take one from link(name)")
+        _line("label", self.label)
+        for value, source in _dict("sources", self.sources).items():
+            _line(f"the source of {value}", source)
 
 
 @dataclass(frozen=True)
 class Node:
-    """Devices that share a fast link inside and network cards to the outside.
+    """Devices that share a fast link inside and network cards (NICs) to the outside.
 
     >>> dgx = node("DGX H100")
-    >>> round(dgx.outside_bandwidth / dgx.count / dgx.inside.bandwidth, 3)  # per device
+    >>> round(dgx.outside_bandwidth_per_device / dgx.inside.bandwidth, 3)
     0.111
     """
 
@@ -72,15 +85,17 @@ class Node:
     count: int
     inside: Link
     outside: Link
-    cards: int
+    nics: int
     source: str = ""
 
     def __post_init__(self):
         whole("count", self.count, "it counts the devices of the node")
-        whole("cards", self.cards, "it counts the network cards of the node")
+        whole("nics", self.nics, "it counts the network cards of the node")
+        text("name", self.name, _NAME)
         instance("device", self.device, Device, "take one from device(name)")
         for name in ("inside", "outside"):
             instance(name, getattr(self, name), Link, "take one from link(name)")
+        _line("source", self.source)
 
     @property
     def memory(self):
@@ -90,7 +105,12 @@ class Node:
     @property
     def outside_bandwidth(self):
         """Bytes per second and direction of the whole node: through all its network cards."""
-        return self.cards * self.outside.bandwidth
+        return self.nics * self.outside.bandwidth
+
+    @property
+    def outside_bandwidth_per_device(self):
+        """The same for each device, when all send at once."""
+        return self.outside_bandwidth / self.count
 
 
 def names(section="devices"):
@@ -162,3 +182,33 @@ def peak(device, dtype):
     """
     instance("device", device, Device, "take one from device(name), or describe your own")
     return float(chosen("dtype", dtype, device.peaks))
+
+
+def boost(device, dtype):
+    """How far a device can run above its peak for one number format: top clock over base clock, 1 if unknown.
+
+    A CPU's peak counts its base clock, which it is sold to keep; with power to spare it runs faster.
+    Source: the device's own, in its `sources`. Section 3.7.
+
+    >>> round(boost(device("EPYC 9654"), "fp64"), 2), boost(device("H100 SXM"), "fp64")
+    (1.54, 1.0)
+    """
+    base = peak(device, dtype)
+    return float(device.boost_peaks.get(dtype, base)) / base
+
+
+def _line(name, given):
+    if not isinstance(given, str):
+        raise TypeError(f"{name} must be text, got {shown(given)}: leave it out if there is none")
+
+
+def _dict(name, given):
+    if not isinstance(given, dict):
+        raise TypeError(f"{name} must be a dict, got {shown(given)}: write {{}} if there are none")
+    return given
+
+
+def _rates(name, given, meaning):
+    for dtype, rate in _dict(name, given).items():
+        text(f"a key of {name}", dtype, "name the number format and the unit")
+        real(name, rate, meaning, 0, above=True)

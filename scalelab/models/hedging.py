@@ -44,12 +44,12 @@ def hedged_slow(seconds, values, delay):
     return answer(lambda t, d: _exceeds(values, t) * _exceeds(values, t - d), seconds, delay)
 
 
-def hedged_percentile(share, values, delay):
+def hedged_percentile(values, delay, share):
     """Seconds within which this share of hedged requests are done: the least t for `hedged_slow`.
 
     Source: Dean and Barroso 2013, doi:10.1145/2408776.2408794. Section 3.4.
 
-    >>> hedged_percentile(0.90, [0.010, 0.010, 0.012, 0.500], 0.012)
+    >>> hedged_percentile([0.010, 0.010, 0.012, 0.500], 0.012, share=0.90)
     0.024
     """
     values = _sorted("values", values, _VALUES)
@@ -64,14 +64,14 @@ def hedged_percentile(share, values, delay):
     return answer(np.vectorize(least, otypes=[float]), share, delay)
 
 
-def tied_percentile(share, waiting, service):
+def tied_percentile(waiting, service, share):
     """Seconds within which this share of tied requests are done: the shorter wait, then service.
 
     P(min(W, W') + S > t), the mean of P(W > t - s)^2 over the service times s. No work is done twice.
     Two servers that get all requests tied are one queue with two: `queues`, servers = 2.
     Source: Dean and Barroso 2013, doi:10.1145/2408776.2408794. Section 3.4.
 
-    >>> round(tied_percentile(0.70, [0.0, 0.0, 0.0, 0.490], [0.010, 0.012]), 6)
+    >>> round(tied_percentile([0.0, 0.0, 0.0, 0.490], [0.010, 0.012], share=0.70), 6)
     0.012
     """
     waiting = _sorted("waiting", waiting, _WAITING)

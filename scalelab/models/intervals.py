@@ -6,6 +6,7 @@ backward pass), so their durations do not add up to a time. The lengths of union
 
 import numpy as np
 
+from scalelab import spans
 from scalelab.models._given import answer, numbers, table
 
 _STARTS = "it is when each event starts, in seconds"
@@ -21,7 +22,7 @@ def covered(starts, ends):
     6.0
     """
     starts, ends = _events("starts", starts, "ends", ends)
-    return answer(_length, starts, ends)
+    return answer(lambda *events: spans.length(_union(*events)), starts, ends)
 
 
 def exposed(starts, ends, other_starts, other_ends):
@@ -36,16 +37,16 @@ def exposed(starts, ends, other_starts, other_ends):
     """
     starts, ends = _events("starts", starts, "ends", ends)
     others = _events("other_starts", other_starts, "other_ends", other_ends)
-    both = [np.concatenate(pair) for pair in zip((starts, ends), others, strict=True)]
-    return answer(lambda a, b, c, d: max(_length(a, b) - _length(c, d), 0.0), *both, *others)
+
+    def alone(starts, ends, other_starts, other_ends):
+        own = _union(starts, ends)
+        return spans.length(spans.difference(own, _union(other_starts, other_ends)))
+
+    return answer(alone, starts, ends, *others)
 
 
-def _length(starts, ends):
-    order = np.argsort(starts)
-    starts, ends = starts[order], ends[order]
-    # What is covered before each event starts ends with the latest of the earlier ones.
-    before = np.concatenate((starts[:1], np.maximum.accumulate(ends)[:-1]))
-    return np.sum(np.maximum(ends - np.maximum(starts, before), 0))
+def _union(starts, ends):
+    return spans.union(zip(starts, ends, strict=True))
 
 
 def _events(starts_name, starts, ends_name, ends):

@@ -43,7 +43,7 @@ def gustafson(workers, serial):
     return answer(lambda k, s: s + k * (1 - s), workers, serial)
 
 
-def sun_ni(workers, serial, growth):
+def sun_ni(workers, serial, parallel_growth):
     """Speedup when the parallel part grows G-fold: S = (s + (1 - s) G) / (s + (1 - s) G / K).
 
     s is a share of the one-worker time before growth. G = 1 is Amdahl's law, G = K Gustafson's.
@@ -55,15 +55,17 @@ def sun_ni(workers, serial, growth):
     """
     workers = numbers("workers", workers, _WORKERS, 1)
     serial = numbers("serial", serial, _SERIAL, 0, 1)
-    growth = numbers("growth", growth, "it is the parallel work, in multiples of one worker's", 1)
+    meaning = "it is the parallel work, in multiples of one worker's"
+    parallel_growth = numbers("parallel_growth", parallel_growth, meaning, 1)
     return answer(
-        lambda k, s, g: (s + (1 - s) * g) / (s + (1 - s) * g / k), workers, serial, growth
+        lambda k, s, g: (s + (1 - s) * g) / (s + (1 - s) * g / k), workers, serial, parallel_growth
     )
 
 
 def step_serial(compute, exposed):
     """The serial fraction of a training step: s = exposed / (compute + exposed), both in seconds.
 
+    A profiled step also launches and idles: its `exposed_share` is over all of that, s is not.
     It belongs to the configuration on which both were timed: that is K = 1 in `amdahl`, whose
     ceiling 1/s is over that configuration. `rebase` moves it to another. Communication that runs
     behind the compute is not exposed. Source: Amdahl's law, solved for a step. Section 3.5.
@@ -126,6 +128,38 @@ def workers_for_share(share, serial):
 
     with np.errstate(divide="ignore", invalid="ignore"):
         return answer(fewest, share, serial)
+
+
+def workers_at_floor(serial, floor):
+    """Where Amdahl's efficiency comes down to a floor E: K = 1 + (1/E - 1) / s, infinite for s = 0.
+
+    Any number, not a whole one: for a curve, or for what to interpolate. To buy, see `most_workers`.
+    Source: solve E = 1 / (1 + s (K - 1)) for K. Section 3.5.
+
+    >>> workers_at_floor(0.05, floor=[0.8, 0.5])
+    array([ 6., 21.])
+    """
+    serial = numbers("serial", serial, _SERIAL, 0, 1)
+    floor = numbers("floor", floor, "it is the lowest efficiency you accept", 0, 1, above=True)
+
+    def crossing(s, e):
+        # One worker keeps any floor, and only one keeps the floor 1 if s > 0; else 0/0 is infinite.
+        return np.where(s > 0, 1 + (1 / e - 1) / np.where(s > 0, s, 1), np.inf)
+
+    return answer(crossing, serial, floor)
+
+
+def most_workers(serial, floor):
+    """The most workers, a whole number, whose efficiency keeps a floor under Amdahl's law.
+
+    It is `workers_at_floor` rounded down, infinite for s = 0; `speedup.largest_serial` asks the
+    other way round. Source: as there. Section 3.5.
+
+    >>> most_workers([0.05, 0.03], floor=0.8)
+    array([6., 9.])
+    """
+    # Rounding must not cost a worker: 5.999999999999999 is 6.
+    return answer(lambda k: np.floor(k * (1 + 1e-12)), np.asarray(workers_at_floor(serial, floor)))
 
 
 def usl(workers, contention, coherency):

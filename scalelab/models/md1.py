@@ -14,7 +14,7 @@ from scalelab.models._given import answer
 _EXACT = 25
 
 
-def waiting_percentile(share, rate, service):
+def waiting_percentile(rate, service, *, share):
     """Seconds that this share of the requests do not wait longer than: 0 up to a share of 1 - rho.
 
     A request waits at most k services if it finds at most k others: P(W <= k x) = Q_k. Between
@@ -23,20 +23,20 @@ def waiting_percentile(share, rate, service):
     Source: the argument of Franx 2001, doi:10.1016/S0167-6377(01)00108-0, for one server;
     the distribution is Erlang's of 1909. Section 3.4.
 
-    >>> round(waiting_percentile(0.99, 80, 0.010), 4)
+    >>> round(waiting_percentile(80, 0.010, share=0.99), 4)
     0.1036
     """
     share, service, load = _read(share, rate, service)
     return answer(lambda p, s, r: s * _in_services(p, r), share, service, load)
 
 
-def response_percentile(share, rate, service):
+def response_percentile(rate, service, *, share):
     """Seconds within which this share of the requests are done: waiting percentile + x.
 
     Only because every service takes the same time do the two percentiles add.
     Source: as `waiting_percentile`. Section 3.4.
 
-    >>> round(response_percentile(0.99, 80, 0.010), 4)
+    >>> round(response_percentile(80, 0.010, share=0.99), 4)
     0.1136
     """
     share, service, load = _read(share, rate, service)

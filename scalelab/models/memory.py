@@ -21,10 +21,10 @@ _PARAMETERS = "it counts the weights of the model"
 _MEMORY = "it is the memory of one device, in bytes"
 _WIDTH = "it is the bytes of one number: 2 in bf16, 1 in fp8, 0.5 in 4 bit"
 _LAYERS = "it counts the layers of the transformer"
-_SEQUENCE = "it counts the tokens of one sequence"
+_CONTEXT = "it counts the tokens of one sequence"
 _HEADS = "it counts the attention heads"
 _HIDDEN = "it counts the hidden units of a token"
-_BATCH = "it counts the sequences that one device processes at once"
+_SEQUENCES = "it counts the sequences that one device processes at once"
 
 
 def state(optimizer="adam", precision="mixed", stage=0):
@@ -74,25 +74,27 @@ def serving_bytes(parameters, cache=0, width=2):
     return answer(lambda n, c, w: n * w + c, parameters, cache, width)
 
 
-def cache_bytes(tokens, layers, heads, size, width=2):
-    """Bytes of the key-value cache of some tokens: 2 tokens layers heads size width.
+def cache_bytes(tokens, layers, kv_heads, head_size, width=2):
+    """Bytes of the key-value cache of some tokens: 2 tokens layers kv_heads head_size width.
 
-    Heads are those with keys and values of their own, of `size` numbers each: with grouped queries
-    fewer than attend. Source: Kwon et al. 2023, arXiv:2309.06180, section 3. Section 3.2.
+    With grouped queries fewer heads have keys and values of their own than attend.
+    Source: Kwon et al. 2023, arXiv:2309.06180, section 3. Section 3.2.
 
-    >>> cache_bytes(1, layers=40, heads=40, size=128) / 1024  # OPT-13B: "800 KB" per token
+    >>> cache_bytes(1, layers=40, kv_heads=40, head_size=128) / 1024  # OPT-13B: "800 KB" per token
     800.0
     """
     tokens = numbers("tokens", tokens, "it counts the tokens kept, of all requests", 0)
     layers = numbers("layers", layers, _LAYERS, 1)
-    heads = numbers("heads", heads, _HEADS, 1)
-    size = numbers("size", size, "it counts the numbers of one head's key", 1)
+    kv_heads = numbers("kv_heads", kv_heads, "it counts the heads with keys of their own", 1)
+    head_size = numbers("head_size", head_size, "it counts the numbers of one head's key", 1)
     width = numbers("width", width, _WIDTH, 0, above=True)
-    return answer(lambda t, n, a, d, w: 2 * t * n * a * d * w, tokens, layers, heads, size, width)
+    return answer(
+        lambda t, n, a, d, w: 2 * t * n * a * d * w, tokens, layers, kv_heads, head_size, width
+    )
 
 
-def activation_bytes(batch, sequence, hidden, heads, layers, recompute="none"):
-    """Bytes kept for the backward pass: batch sequence layers (34 hidden + 5 heads sequence).
+def activation_bytes(sequences, context, layers, hidden, heads, recompute="none"):
+    """Bytes kept for the backward pass: sequences context layers (34 hidden + 5 heads context).
 
     For 16-bit numbers and a GPT layer: dropout, and four times the hidden units in its middle.
     Embeddings and logits come on top.
@@ -100,18 +102,18 @@ def activation_bytes(batch, sequence, hidden, heads, layers, recompute="none"):
     of each layer, 2.
     Source: Korthikanti et al. 2022, arXiv:2205.05198, equations 1 and 6. Section 3.2.
 
-    >>> activation_bytes(1, 2048, 12288, heads=96, layers=96) / 1e9  # GPT-3, one sequence
+    >>> activation_bytes(1, 2048, layers=96, hidden=12288, heads=96) / 1e9  # GPT-3, one sequence
     275.414777856
     """
-    batch = numbers("batch", batch, _BATCH, 0, above=True)
-    sequence = numbers("sequence", sequence, _SEQUENCE, 1)
+    sequences = numbers("sequences", sequences, _SEQUENCES, 0, above=True)
+    context = numbers("context", context, _CONTEXT, 1)
+    layers = numbers("layers", layers, _LAYERS, 1)
     hidden = numbers("hidden", hidden, _HIDDEN, 1)
     heads = numbers("heads", heads, _HEADS, 1)
-    layers = numbers("layers", layers, _LAYERS, 1)
     linear, square = chosen("recompute", recompute, _KEPT)
     return answer(
-        lambda b, s, h, a, n: b * s * n * (linear * h + square * a * s),
-        *(batch, sequence, hidden, heads, layers),
+        lambda b, s, n, h, a: b * s * n * (linear * h + square * a * s),
+        *(sequences, context, layers, hidden, heads),
     )
 
 

@@ -53,13 +53,13 @@ def hfu(mfu, flops, executed):
     return answer(lambda u, f, x: u * (x / f), mfu, flops, executed)
 
 
-def rate(mfu, flops, peak):
+def worker_throughput(mfu, flops, peak):
     """Samples, or tokens, per second of one worker that reaches an MFU: MFU x peak / FLOPs.
 
-    It is the `rate` of a `step.Step`, if the MFU is that of one worker which waits for nobody.
+    It is the field of that name of a `step.Step`, if the MFU is that of one worker which waits for nobody.
     Source: `mfu` solved for the throughput. Section 3.9.
 
-    >>> rate(0.4, flops=6 * 7e9, peak=989e12)
+    >>> worker_throughput(0.4, flops=6 * 7e9, peak=989e12)
     9419.047619047618
     """
     mfu = numbers("mfu", mfu, _MFU, 0, above=True)

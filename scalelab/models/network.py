@@ -10,6 +10,7 @@ import numpy as np
 from scalelab._given import real
 from scalelab.models._choice import instance
 from scalelab.models._given import answer, numbers
+from scalelab.models.hardware import Link
 
 SIZE = "it is the message, in bytes"
 
@@ -36,6 +37,17 @@ class Network:
     def bandwidth(self):
         """Bytes per second in one direction, 1 / beta; data sheets like to add both directions."""
         return 1 / self.beta
+
+    @classmethod
+    def over(cls, link, alpha, gamma=0.0):
+        """Return the network that a link of the catalogue makes, at its full speed in one direction.
+
+        >>> from scalelab.models import hardware
+        >>> Network.over(hardware.link("InfiniBand NDR"), alpha=5e-6)
+        Network(alpha=5e-06, beta=2e-11, gamma=0.0)
+        """
+        remedy = "take one from hardware.link(name), or write Link(name, bandwidth)"
+        return cls(alpha, 1 / instance("link", link, Link, remedy).bandwidth, gamma)
 
     @classmethod
     def checked(cls, given):

@@ -34,9 +34,10 @@ def bubble(stages, microbatches, chunks=1):
 
 
 def enough_microbatches(stages, share, chunks=1):
-    """Micro-batches that keep the bubble at a share of the step: m = (p - 1) (1/share - 1) / v.
+    """The fewest micro-batches that keep the bubble within a share of the step.
 
-    At least 1. Source: solve (p - 1) / (v m + p - 1) for m. Section 3.6.
+    m = (p - 1) (1/share - 1) / v, rounded up, at least 1. An interleaved schedule also wants a
+    multiple of p. Source: solve (p - 1) / (v m + p - 1) for m. Section 3.6.
 
     >>> enough_microbatches(stages=8, share=0.125)
     49.0
@@ -44,7 +45,12 @@ def enough_microbatches(stages, share, chunks=1):
     stages = numbers("stages", stages, _STAGES, 1)
     share = numbers("share", share, "it is the bubble you accept, as a fraction", 0, 1, above=True)
     chunks = numbers("chunks", chunks, _CHUNKS, 1)
-    return answer(lambda p, b, v: np.maximum((p - 1) * (1 / b - 1) / v, 1), stages, share, chunks)
+
+    def fewest(p, b, v):
+        # Rounding must not cost a micro-batch: 49.00000000000001 is 49.
+        return np.maximum(np.ceil((p - 1) * (1 / b - 1) / v * (1 - 1e-12)), 1)
+
+    return answer(fewest, stages, share, chunks)
 
 
 def in_flight(stages, microbatches, order="1f1b", chunks=1):

@@ -74,13 +74,13 @@ def response(rate, service, servers=1):
     return answer(lambda s, c, r: s * (mean_waiting(r, c) + 1), service, servers, load)
 
 
-def waiting_percentile(share, rate, service, servers=1):
+def waiting_percentile(rate, service, servers=1, *, share):
     """Seconds that this share of the requests do not wait longer than: 0 up to a share of 1 - C.
 
     P(waiting > t) = C e^(-c (1 - rho) t / x). It is not what a user sees: that is the response.
     Source: Harchol-Balter 2013, section 14.3, doi:10.1017/CBO9781139226424. Section 3.4.
 
-    >>> round(waiting_percentile(0.99, 80, 0.010), 4)
+    >>> round(waiting_percentile(80, 0.010, share=0.99), 4)
     0.2191
     """
     share = _requests.share(share)
@@ -94,14 +94,14 @@ def waiting_percentile(share, rate, service, servers=1):
     return answer(formula, share, service, servers, load)
 
 
-def response_percentile(share, rate, service, servers=1):
+def response_percentile(rate, service, servers=1, *, share):
     """Seconds within which this share of the requests are done, waiting and service together.
 
     The t with P(response > t) = q = 1 - share; for one server t = x ln(1 / q) / (1 - rho).
     Waiting and service are independent, so the tail is that of their sum; percentiles do not add.
     Source: Harchol-Balter 2013, section 14.3, doi:10.1017/CBO9781139226424. Section 3.4.
 
-    >>> round(response_percentile(0.99, 80, 0.010), 4)
+    >>> round(response_percentile(80, 0.010, share=0.99), 4)
     0.2303
     """
     from scipy.optimize import elementwise

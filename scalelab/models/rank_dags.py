@@ -13,14 +13,14 @@ _MESSAGE = "it is the cost of sending one message and adding it up"
 _SECONDS = "it is the cost for one layer"
 
 
-def ring_allreduce(workers, chunk=1.0):
+def ring_all_reduce(workers, chunk=1.0):
     """K ranks pass chunks of 1/K of the data around a ring: depth 2 (K - 1) chunks.
 
     Inputs and outputs are K chunks per rank, rank by rank. Half of the steps add (reduce-scatter),
     half copy (all-gather). Source: Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002. Section 3.6.
 
     >>> from scalelab.models import dags
-    >>> dags.evaluate(ring_allreduce(2), [1, 10, 2, 20])
+    >>> dags.evaluate(ring_all_reduce(2), [1, 10, 2, 20])
     [3, 30, 3, 30]
     """
     workers = whole("workers", workers, _WORKERS)
@@ -43,14 +43,14 @@ def ring_allreduce(workers, chunk=1.0):
     return dag
 
 
-def tree_allreduce(workers, message=1.0):
+def tree_all_reduce(workers, message=1.0):
     """K ranks add whole messages up a binomial tree and send the sum back down: depth 2 log2 K.
 
     Rounded up when K is no power of two. One input and one output per rank.
     Source: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521. Section 3.6.
 
     >>> from scalelab.models import dags
-    >>> dags.evaluate(tree_allreduce(3), [1, 2, 4])
+    >>> dags.evaluate(tree_all_reduce(3), [1, 2, 4])
     [7, 7, 7]
     """
     workers = whole("workers", workers, _WORKERS)

@@ -1,6 +1,6 @@
 """The roofline: two limits of a machine, one ratio of a kernel, and what they allow (Section 3.7).
 
-A kernel computes F FLOPs and moves Q bytes; a machine offers a rate P and a bandwidth b. The caller
+A kernel computes F FLOPs and moves Q bytes; a machine offers a peak P and a bandwidth b. The caller
 gives the roofs, measured or from a data sheet: the dense peak for dense work.
 """
 
@@ -15,7 +15,7 @@ from scalelab.models._given import answer, numbers
 _FLOPS = "it counts the floating-point operations of the kernel"
 _BYTES = "it counts the bytes that the kernel moves to and from memory"
 _INTENSITY = "it is FLOPs per byte moved"
-_RATE = "it is the peak in FLOP/s, dense, for the number format in use"
+_PEAK = "it is the peak in FLOP/s, dense, for the number format in use"
 _BANDWIDTH = "it is the bandwidth of the memory in bytes per second"
 _LAUNCH = "it is the time to start one kernel, in seconds"
 _ACHIEVED = "it is the measured rate in FLOP/s"
@@ -49,7 +49,7 @@ def intensity(flops, bytes):
     return answer(lambda f, q: f / q, flops, bytes)
 
 
-def ridge(rate, bandwidth):
+def ridge(peak, bandwidth):
     """The least intensity at which arithmetic can run at its peak: P / b.
 
     Source: Williams, Waterman and Patterson 2009, doi:10.1145/1498765.1498785. Section 3.7.
@@ -57,12 +57,12 @@ def ridge(rate, bandwidth):
     >>> round(ridge(989e12, 3.35e12))
     295
     """
-    rate = numbers("rate", rate, _RATE, 0, above=True)
+    peak = numbers("peak", peak, _PEAK, 0, above=True)
     bandwidth = numbers("bandwidth", bandwidth, _BANDWIDTH, 0, above=True)
-    return answer(lambda p, b: p / b, rate, bandwidth)
+    return answer(lambda p, b: p / b, peak, bandwidth)
 
 
-def attainable(intensity, rate, bandwidth):
+def attainable(intensity, peak, bandwidth):
     """The most FLOP/s that an intensity allows: min(P, b I).
 
     Source: Williams, Waterman and Patterson 2009, doi:10.1145/1498765.1498785. Section 3.7.
@@ -71,12 +71,12 @@ def attainable(intensity, rate, bandwidth):
     array([3.75e+09, 1.76e+10])
     """
     intensity = numbers("intensity", intensity, _INTENSITY, 0)
-    rate = numbers("rate", rate, _RATE, 0, above=True)
+    peak = numbers("peak", peak, _PEAK, 0, above=True)
     bandwidth = numbers("bandwidth", bandwidth, _BANDWIDTH, 0, above=True)
-    return answer(lambda i, p, b: np.minimum(p, b * i), intensity, rate, bandwidth)
+    return answer(lambda i, p, b: np.minimum(p, b * i), intensity, peak, bandwidth)
 
 
-def roofs(flops, moved, rates, bandwidths):
+def roofs(flops, moved, peaks, bandwidths):
     """Every roof over one kernel, in FLOP/s, lowest first: each P, and b F / Q for each memory level.
 
     `moved` is bytes per level, or one number if every level passes the same bytes; the first
@@ -85,17 +85,17 @@ def roofs(flops, moved, rates, bandwidths):
     >>> roofs(2e9, {"L2": 4e8, "HBM": 1e7}, {"bf16": 989e12}, {"L2": 5.5e12, "HBM": 3.35e12})
     {'L2': 27500000000000.0, 'HBM': 670000000000000.0, 'bf16': 989000000000000.0}
     """
-    rates = _by_name("rates", rates, "give peaks by number format, as in {'bf16': 989e12}")
+    peaks = _by_name("peaks", peaks, "give peaks by number format, as in {'bf16': 989e12}")
     bandwidths = _by_name("bandwidths", bandwidths, "give them by level, as in {'HBM': 3.35e12}")
     if not isinstance(moved, Mapping):
         moved = dict.fromkeys(bandwidths, moved)
-    if moved.keys() != bandwidths.keys() or rates.keys() & bandwidths.keys():
+    if moved.keys() != bandwidths.keys() or peaks.keys() & bandwidths.keys():
         raise ValueError(
-            f"moved must name the levels {', '.join(map(str, bandwidths))} and rates none of them, "
-            f"got {shown([*moved])} and {shown([*rates])}: every roof needs its own name"
+            f"moved must name the levels {', '.join(map(str, bandwidths))} and peaks none of them, "
+            f"got {shown([*moved])} and {shown([*peaks])}: every roof needs its own name"
         )
     flops = real("flops", flops, _FLOPS, 0)
-    found = {name: real(f"rates[{name!r}]", p, _RATE, 0, above=True) for name, p in rates.items()}
+    found = {name: real(f"peaks[{name!r}]", p, _PEAK, 0, above=True) for name, p in peaks.items()}
     for name, bandwidth in bandwidths.items():
         each = real(f"moved[{name!r}]", moved[name], _BYTES, 0, above=True)
         bandwidth = real(f"bandwidths[{name!r}]", bandwidth, _BANDWIDTH, 0, above=True)
@@ -103,7 +103,7 @@ def roofs(flops, moved, rates, bandwidths):
     return dict(sorted(found.items(), key=lambda roof: roof[1]))
 
 
-def bounds(flops, bytes, rate, bandwidth, launch=0.0):
+def bounds(flops, bytes, peak, bandwidth, launch=0.0):
     """Three bounds on a kernel's seconds: max <= T <= sum <= 2 max, of F / P and Q / b.
 
     Perfect overlap gives the first, none gives the second, and the third says how little there is
@@ -113,7 +113,7 @@ def bounds(flops, bytes, rate, bandwidth, launch=0.0):
     >>> bounds(6e12, 2e9, 1e15, 1e12)
     (0.006, 0.008, 0.012)
     """
-    times = _times(flops, bytes, rate, bandwidth, launch)
+    times = _times(flops, bytes, peak, bandwidth, launch)
     slowest = answer(lambda c, m, wait: np.maximum(np.maximum(c, m), wait), *times)
     return (
         slowest,
@@ -122,7 +122,7 @@ def bounds(flops, bytes, rate, bandwidth, launch=0.0):
     )
 
 
-def classify(flops, bytes, rate, bandwidth, launch=0.0):
+def classify(flops, bytes, peak, bandwidth, launch=0.0):
     """What a kernel waits for: "compute", "memory" or "launch", the largest of F / P, Q / b and launch.
 
     Exactly on the ridge it is "compute". Sources: Williams, Waterman and Patterson 2009,
@@ -132,7 +132,7 @@ def classify(flops, bytes, rate, bandwidth, launch=0.0):
     >>> classify(2e9, 1e8, 989e12, 3.35e12), classify(2e6, 1e5, 989e12, 3.35e12, launch=5e-6)
     ('memory', 'launch')
     """
-    times = _times(flops, bytes, rate, bandwidth, launch)
+    times = _times(flops, bytes, peak, bandwidth, launch)
     largest = answer(lambda c, m, wait: np.where(wait > np.maximum(c, m), 2, m > c), *times)
     kinds = np.array(list(ADVICE))[np.asarray(largest, dtype=int)]
     return str(kinds) if np.ndim(kinds) == 0 else kinds
@@ -147,7 +147,7 @@ def advice(kind):
     return chosen("kind", kind, ADVICE)
 
 
-def share(achieved, intensity, rate, bandwidth):
+def share(achieved, intensity, peak, bandwidth):
     """The share of its roof that a kernel reached: measured FLOP/s over min(P, b I).
 
     Above 1 it is no result but a mistake to find: see `alarms.over_the_roof`. Section 3.7.
@@ -157,17 +157,17 @@ def share(achieved, intensity, rate, bandwidth):
     """
     achieved = numbers("achieved", achieved, _ACHIEVED, 0)
     intensity = numbers("intensity", intensity, f"{_INTENSITY}; none has no roof", 0, above=True)
-    roof = np.asarray(attainable(intensity, rate, bandwidth))
-    return answer(lambda a, r: a / r, achieved, numbers("roof", roof, _RATE, 0, above=True))
+    roof = np.asarray(attainable(intensity, peak, bandwidth))
+    return answer(lambda a, r: a / r, achieved, numbers("roof", roof, _PEAK, 0, above=True))
 
 
-def _times(flops, bytes, rate, bandwidth, launch):
+def _times(flops, bytes, peak, bandwidth, launch):
     """Seconds that each resource needs on its own, in the order of ADVICE."""
     flops = numbers("flops", flops, _FLOPS, 0)
     bytes = numbers("bytes", bytes, _BYTES, 0, above=True)
-    rate = numbers("rate", rate, _RATE, 0, above=True)
+    peak = numbers("peak", peak, _PEAK, 0, above=True)
     bandwidth = numbers("bandwidth", bandwidth, _BANDWIDTH, 0, above=True)
-    compute = np.asarray(answer(np.divide, flops, rate))
+    compute = np.asarray(answer(np.divide, flops, peak))
     memory = np.asarray(answer(np.divide, bytes, bandwidth))
     return compute, memory, numbers("launch", launch, _LAUNCH, 0)
 

@@ -57,18 +57,19 @@ def ideal(workers, base=1):
     return answer(lambda k, k0: k / k0, workers, base)
 
 
-def relative_efficiency(efficiency, base):
+def relative_efficiency(base_efficiency, efficiency):
     """What is left of the efficiency of a base configuration: SE(K) = E(K) / E(K0).
 
     From times it is `study.strong_efficiency` with a base of K0 workers. It says nothing of E(K0).
     Source: the definition. Sections 3.1 and 3.9.
 
-    >>> relative_efficiency([0.36, 0.32], base=0.4)
+    >>> relative_efficiency(0.4, [0.36, 0.32])
     array([0.9, 0.8])
     """
+    meaning = f"{_EFFICIENCY}, the one to compare with"
+    base_efficiency = numbers("base_efficiency", base_efficiency, meaning, 0, above=True)
     efficiency = numbers("efficiency", efficiency, _EFFICIENCY, 0)
-    base = numbers("base", base, f"{_EFFICIENCY}, the one to compare with", 0, above=True)
-    return answer(lambda e, e0: e / e0, efficiency, base)
+    return answer(lambda e0, e: e / e0, base_efficiency, efficiency)
 
 
 def fixed_job_seconds(workers, serial, baseline=1.0):

@@ -15,7 +15,6 @@ from scalelab.models._given import answer, numbers
 from scalelab.models.failures import expected_seconds, useful_share
 
 _INTERVAL = "it is the work between two checkpoints, in seconds"
-_WORK = "it is the time of the job if nothing interrupts it, in seconds"
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,8 @@ class Spot:
         settle("wait", "it is the time without machines, in seconds")
 
 
-def billed_seconds(work, interval, spot):
-    """Expected seconds that are paid for: work / share of the time that becomes lasting work.
+def billed_seconds(useful, interval, spot):
+    """Expected seconds that are paid for: useful / share of the time that becomes lasting work.
 
     Source: Daly 2006, doi:10.1016/j.future.2004.11.016, as in `failures`. Section 3.9.
 
@@ -54,10 +53,10 @@ def billed_seconds(work, interval, spot):
     11.2
     """
     spot = _offer(spot)
-    return expected_seconds(work, interval, spot.write, spot.restart, spot.between)
+    return expected_seconds(useful, interval, spot.write, spot.restart, spot.between)
 
 
-def elapsed_seconds(work, interval, spot):
+def elapsed_seconds(useful, interval, spot):
     """Expected seconds from start to end, waiting included: billed (1 + wait / between).
 
     However the job is saved, preemptions come once per `between` seconds of those billed.
@@ -67,11 +66,11 @@ def elapsed_seconds(work, interval, spot):
     >>> round(elapsed_seconds(10 * 3600, interval=1200, spot=offer) / 3600, 1)
     14.0
     """
-    billed = np.asarray(billed_seconds(work, interval, spot))
+    billed = np.asarray(billed_seconds(useful, interval, spot))
     return answer(lambda t: t * (1 + spot.wait / spot.between), billed)
 
 
-def dollars(work, interval, spot):
+def dollars(useful, interval, spot):
     """Expected cost of a job: billed hours x price. With Daly's interval it is about the least.
 
     Source: Daly 2006, doi:10.1016/j.future.2004.11.016. Section 3.9.
@@ -81,7 +80,7 @@ def dollars(work, interval, spot):
     >>> round(dollars(10 * 3600, daly_interval(offer.write, offer.between), offer), 2)
     13.44
     """
-    return cost.dollars(billed_seconds(work, interval, spot), _offer(spot).hourly)
+    return cost.dollars(billed_seconds(useful, interval, spot), _offer(spot).hourly)
 
 
 def break_even_price(on_demand, interval, spot):

@@ -23,19 +23,21 @@ _SLOWEST = "it returns the time of the slowest of so many workers, in multiples 
 class Step:
     """A training step: the job in four fields, then what one may do about its cost.
 
-    >>> Step(batch=512, rate=100, gradient=4e8, across=lambda size, workers: size / 25e9).overlap
+    >>> Step(512, worker_throughput=100, gradient=4e8, all_reduce=lambda size, k: size / 25e9).overlap
     0.0
     """
 
-    batch: float  # samples of one micro-batch, over all workers
-    rate: float  # samples per second that one worker computes
+    microbatch: float  # samples of one micro-batch, over all workers
+    worker_throughput: float  # samples per second that one worker computes
     gradient: float  # bytes of gradient for the whole model
-    across: Callable  # (bytes, workers) -> seconds of an all-reduce
+    all_reduce: Callable  # (bytes, workers) -> its seconds
     accumulation: int = 1  # micro-batches from one all-reduce to the next
     overlap: float = 0.0  # share of the all-reduce that may run behind the backward pass
-    compression: float = 1.0  # bytes of gradient per byte sent; encoding slows the rate
-    hierarchy: int = 1  # copies of the model in a node, which reduce among themselves first
-    inside: Callable | None = None  # (bytes, workers) -> seconds of an all-reduce in such a node
+    compression: float = 1.0  # bytes of gradient per byte sent; encoding slows the workers
+    per_node: int = 1  # copies of the model in a node, which reduce among themselves first
+    all_reduce_inside: Callable | None = (
+        None  # the same inside a node; `all_reduce` is between them
+    )
     stages: int = 1  # workers that share one copy of the model as a pipeline
     slowest: Callable | None = None  # workers -> time of the slowest, in multiples of the mean
 
@@ -43,23 +45,26 @@ class Step:
         def settle(name, check, *limits, **more):
             object.__setattr__(self, name, check(name, getattr(self, name), *limits, **more))
 
-        settle("batch", real, _SAMPLES, 1)
-        settle("rate", real, "it is the samples per second of one worker", 0, above=True)
+        settle("microbatch", real, _SAMPLES, 1)
+        settle(
+            "worker_throughput", real, "it is the samples per second of one worker", 0, above=True
+        )
         settle("gradient", real, "it is the gradient of the whole model, in bytes", 0)
         settle("accumulation", whole, "it counts the micro-batches of a step", 1, MOST)
         settle("overlap", real, "it is the share of the all-reduce that can hide", 0, 1)
         settle("compression", real, "it is bytes of gradient per byte sent", 1)
-        settle("hierarchy", whole, "it counts the copies of the model in a node", 1, MOST)
+        settle("per_node", whole, "it counts the copies of the model in a node", 1, MOST)
         settle("stages", whole, "it counts the workers to a copy of the model", 1, MOST)
-        _function("across", self.across, _SECONDS)
-        if self.hierarchy > 1 or self.inside is not None:
-            _function("inside", self.inside, f"{_SECONDS} of one node, and hierarchy > 1 needs it")
+        _function("all_reduce", self.all_reduce, _SECONDS)
+        if self.per_node > 1 or self.all_reduce_inside is not None:
+            remedy = f"{_SECONDS} of one node, and per_node > 1 needs it"
+            _function("all_reduce_inside", self.all_reduce_inside, remedy)
         if self.slowest is not None:
             _function("slowest", self.slowest, _SLOWEST)
 
 
 def compute(step, workers):
-    """Seconds in which every worker computes its share: samples / (K rate).
+    """Seconds in which every worker computes its share: samples / (K worker_throughput).
 
     Source: the definition of a rate. Section 3.9.
 
@@ -72,8 +77,8 @@ def compute(step, workers):
 def communication(step, workers):
     """Seconds of the all-reduce, hidden or not: of M = gradient / (stages compression) bytes.
 
-    With a hierarchy of g copies per node: inside(M, g) + across(M / g, nodes), because an
-    all-reduce inside is the reduce-scatter before and the all-gather after.
+    With g copies per node: all_reduce_inside(M, g) + all_reduce(M / g, nodes), because an all-reduce
+    inside is the reduce-scatter before and the all-gather after.
     Source: the three phases as in `hierarchy`. Section 3.9.
 
     >>> flat = Step(512, 100, 4e8, lambda size, workers: 2 * (workers - 1) / workers * size / 25e9)
@@ -136,7 +141,7 @@ def seconds(step, workers):
 
 
 def throughput(step, workers):
-    """Samples per second: batch accumulation / T(K). It compares steps of unequal length fairly.
+    """Samples per second: microbatch accumulation / T(K). It compares steps of unequal length fairly.
 
     Whether a larger batch teaches as much per sample is another question: `study.total_efficiency`.
     Source: the definition. Section 3.9.
@@ -145,7 +150,7 @@ def throughput(step, workers):
     5120.0
     """
     time = np.asarray(seconds(step, workers))
-    return answer(lambda t: step.batch / t * step.accumulation, time)
+    return answer(lambda t: step.microbatch / t * step.accumulation, time)
 
 
 def efficiency(step, workers):
@@ -162,30 +167,39 @@ def efficiency(step, workers):
 
 
 def _checked(step, workers):
-    step = instance("step", step, Step, "describe it with Step(batch, rate, gradient, across)")
+    step = instance(
+        "step",
+        step,
+        Step,
+        "describe it with Step(microbatch, worker_throughput, gradient, all_reduce)",
+    )
     workers = counts("workers", workers, "it counts the workers that share the batch")
     copies = workers / step.stages
-    wrong = workers[(copies != np.floor(copies)) | (copies > step.batch)]
+    wrong = workers[(copies != np.floor(copies)) | (copies > step.microbatch)]
     if wrong.size:
         raise ValueError(
-            f"workers must be a multiple of {step.stages} and at most {step.batch * step.stages:g}, "
+            f"workers must be a multiple of {step.stages} and at most {step.microbatch * step.stages:g}, "
             f"got {wrong[0]:g}: every copy of the model takes {step.stages} of them, and at least "
-            f"one of the {step.batch:g} samples"
+            f"one of the {step.microbatch:g} samples"
         )
     return step, workers
 
 
 def _compute(step, workers):
-    return answer(lambda k: step.batch / k / step.rate * step.accumulation, workers)
+    return answer(
+        lambda k: step.microbatch / k / step.worker_throughput * step.accumulation, workers
+    )
 
 
 def _communication(step, workers):
     copies, size = workers / step.stages, step.gradient / step.stages / step.compression
-    nodes = np.ceil(copies / step.hierarchy)
-    outside = _reduced("across", step.across, size / step.hierarchy, nodes)
+    nodes = np.ceil(copies / step.per_node)
+    outside = _reduced("all_reduce", step.all_reduce, size / step.per_node, nodes)
     within = np.zeros(())
-    if step.hierarchy > 1:
-        within = _reduced("inside", step.inside, size, np.minimum(step.hierarchy, copies))
+    if step.per_node > 1:
+        within = _reduced(
+            "all_reduce_inside", step.all_reduce_inside, size, np.minimum(step.per_node, copies)
+        )
     return answer(np.add, outside, within)
 
 

@@ -127,8 +127,8 @@ def resampled(workers, values):
     """
     (values,) = table(values=numbers("values", values, _VALUES, 0))
     values = np.sort(values)
-    below = np.arange(len(values) + 1) / len(values)
-    return answer(lambda k: np.diff(below ** k[..., None]) @ values, _workers(workers))
+    share = np.linspace(0, 1, len(values) + 1)  # of the times, up to and with each
+    return answer(lambda k: np.diff(share ** k[..., None]) @ values, _workers(workers))
 
 
 def _workers(given):
