@@ -329,6 +329,33 @@ def test_built_in_jobs_run_on_a_gpu(name):
         pytest.skip("needs CUDA")
     (sample,) = sweep.sweep(sweep.find(name), [1], device="cuda", repetitions=2)
     assert len(sample.seconds) == 2
+    assert sample.given["backend"] == "nccl"
+
+
+def test_a_job_may_use_torch_s_own_data_parallel_wrapper():
+    """Each rank has other data, and their weights stay the same."""
+    one, other = workers.launch(worker_jobs.data_parallel, 2)
+    assert one["weights"] == other["weights"]
+    assert one["losses"][-1] < one["losses"][0] != other["losses"][0]
+
+
+def test_a_gpu_is_not_emulated(launched, monkeypatch):
+    monkeypatch.setattr(room, "_gpus", lambda: 8)
+    with pytest.raises(ValueError, match="device must be cpu to emulate, got cuda: "):
+        sweep.sweep(sweep.find("training"), [2], emulated=True, device="cuda")
+    assert launched == []
+
+
+@pytest.mark.gpu
+def test_one_rank_under_nccl_trains_with_torch_s_own_data_parallel_wrapper():
+    import torch
+
+    if not torch.cuda.is_available():
+        pytest.skip("needs CUDA")
+    (found,) = workers.launch(worker_jobs.data_parallel, 1, device="cuda")
+    assert found["device"] == "cuda:0"
+    assert found["losses"][-1] < found["losses"][0]
+    assert len(found["seconds"]) == 3
 
 
 def one(machine, label="a"):

@@ -160,6 +160,27 @@ def test_the_note_says_where_the_bandwidth_falls():
     assert "falls between 64 KiB and 128 KiB, between 2 MiB and 4 MiB." in take(FakeBench()).note
 
 
+def test_memory_is_swept_again_at_the_end_and_the_better_look_is_its_roof():
+    """A neighbour on the same host that took half of the bandwidth has left meanwhile."""
+
+    class Neighbours(FakeBench):
+        def bandwidth(self, kind, size):
+            shared = size > 2 * MIB and not self.busy and kind in self.slowed
+            return 25e9 if shared else super().bandwidth(kind, size)
+
+    changed = "The largest {} moved 25 GB/s before the products and 50 GB/s after: something else"
+    for slowed in (("copy",), ("triad",), ("copy", "triad")):
+        found = take(Neighbours(slowed=slowed))
+        assert found.note.count("something else") == len(slowed)
+        assert all(changed.format(kind) in found.note for kind in slowed)
+        assert roofs.bandwidths(found)["DRAM"] == pytest.approx(50e9, rel=FIGURES)
+    assert [s.label for s in found.samples[-2:]] == [
+        "copy of 32 MiB, again",
+        "triad of 32 MiB, again",
+    ]
+    assert "something else" not in take(FakeBench()).note
+
+
 def test_a_stated_cache_that_does_not_show_is_told():
     flat = FakeBench(bandwidth=lambda kind, size: 100e9)
     assert "No fall confirms the stated size of L1d, L2." in take(flat).note
@@ -183,14 +204,14 @@ def test_disturbed_parts_are_repeated_and_counted():
     found = take(Shared(until=0.3))
     assert roofs.launch(found) == pytest.approx(1e-6)
     assert all(s.given["waited"] == 0 for s in found.samples)
-    assert "Other programs disturbed 1 of 29 parts, 0 of them also in the" in found.note
+    assert "Other programs disturbed 1 of 31 parts, 0 of them also in the" in found.note
 
 
 def test_parts_that_stay_disturbed_say_so():
     found = take(Shared(until=math.inf), PLAN._replace(soak=0.0))
     assert all(s.given["waited"] == pytest.approx(0.5, rel=0.01) for s in found.samples)
     assert all("kept this one waiting for 50 %" in s.advice[-1] for s in found.samples)
-    assert "disturbed 29 of 29 parts, 29 of them also in the calmest try." in found.note
+    assert "disturbed 31 of 31 parts, 31 of them also in the calmest try." in found.note
 
 
 def test_where_nothing_is_known_of_others_the_note_says_so():
@@ -235,6 +256,14 @@ def test_random_numbers_of_the_caller_are_left_alone():
     before = torch.get_rng_state()
     take(FakeBench())
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_ranks_of_a_torchrun_do_not_disturb_each_other(monkeypatch):
+    told = {"TORCHELASTIC_RUN_ID": "x", "RANK": 1, "LOCAL_WORLD_SIZE": 2, "WORLD_SIZE": 2}
+    for name, value in told.items():
+        monkeypatch.setenv(name, str(value))
+    with pytest.raises(ValueError, match="its machine to itself, got 2 ranks of a torchrun: start"):
+        probe.probe(quick=True)
 
 
 @pytest.mark.parametrize("device", ["tpu", None, 3])
@@ -299,7 +328,10 @@ def test_short_sweeps_of_a_gpu_are_not_bound_by_their_launches():
 def test_the_recorded_probe_is_a_probe_of_a_named_machine_on_a_quiet_day():
     found = data.recorded("probe")
     assert all(s.stamp.kind == "recorded" and s.date and s.machine.torch for s in found.samples)
-    assert all(s.given["waited"] <= 0.02 for s in found.samples)
+    link = samples(found, collective="send", workers=2)
+    assert all(s.given["waited"] <= 0.02 for s in found.samples if s not in link)
+    assert [s.given["bytes"] for s in link] == sorted(s.given["bytes"] for s in link)
+    assert link[0].median < link[-1].median
     rates, bandwidths = roofs.rates(found), roofs.bandwidths(found)
     assert rates["bf16"] > rates["fp32"] > rates["fp64"]
     assert list(bandwidths) == ["L1d", "L2", "L3", "DRAM"]
@@ -320,3 +352,23 @@ def test_a_short_look_at_this_machine():
     assert 0 < roofs.launch(found) < 1
     assert records.from_json(records.to_json(found)) == found
     assert found.samples[0].stamp.kind == "measured here"
+
+
+@pytest.mark.gpu
+def test_a_quick_probe_of_a_real_gpu():
+    """All stages and formats, on two sizes of products."""
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs CUDA")
+    bench = _workbench.pick("cuda")
+    bench.products = (1024, 2048)
+    found = probe.take(bench, probe.QUICK)
+    rates, bandwidths = roofs.rates(found), roofs.bandwidths(found)
+    assert {"fp32", "fp16"} <= rates.keys()
+    assert rates["fp16"] > rates["fp32"]
+    assert bandwidths.keys() == {"L2", bench.last}
+    assert 1e-7 < roofs.launch(found) < 1e-3
+    (replay,) = samples(found, what="replay")
+    (trip,) = samples(found, what="round trip")
+    assert replay.median < trip.median
+    assert records.from_json(records.to_json(found)) == found

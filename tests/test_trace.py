@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scalelab import records
 from scalelab.data import kineto
-from scalelab.measure import _spans, jobs, profile, trace, workers
+from scalelab.measure import jobs, profile, trace, workers
 from scalelab.measure._timeline import Step
 from scalelab.records import Machine, Split
 from tests import worker_jobs
@@ -242,11 +242,11 @@ def test_the_configuration_comes_from_the_trace_or_from_the_caller(splits):
     assert (split.workers, split.rank, split.machine) == (4, 1, here)
 
 
-def test_a_serial_fraction_is_a_share_of_the_step_on_that_many_workers(splits):
+def test_the_exposed_share_is_of_the_whole_step_on_that_many_workers(splits):
     (split,) = splits(
         step(0, 200), op("aten::mm", 0, 180), op("gloo:all_reduce", 150, 200, thread=2), workers=8
     )
-    assert split.serial == pytest.approx(0.1)
+    assert split.exposed_share == pytest.approx(0.1)
     assert (split.workers, split.seconds) == (8, pytest.approx(0.2))
 
 
@@ -394,26 +394,6 @@ def test_any_timeline_of_a_device_agrees_with_painting_it(
     assert [milliseconds(s) for s in found] == [tally(painted_device, events, w) for w in windows]
 
 
-ranges = st.lists(moments, max_size=8)
-
-
-@given(one=ranges, other=ranges)
-def test_spans_are_the_sets_of_moments_that_they_stand_for(one, other):
-    def moments_of(spans):
-        return {moment for start, end in spans for moment in range(start, end)}
-
-    a, b = _spans.union(one), _spans.union(other)
-    assert moments_of(a) == moments_of(one)
-    assert moments_of(_spans.union(one, other)) == moments_of(one) | moments_of(other)
-    assert moments_of(_spans.difference(a, b)) == moments_of(a) - moments_of(b)
-    assert moments_of(_spans.intersection(a, b)) == moments_of(a) & moments_of(b)
-    assert moments_of(_spans.within(a, 3, 17)) == moments_of(a) & set(range(3, 17))
-    assert _spans.length(a) == len(moments_of(a))
-    for spans in (a, _spans.difference(a, b), _spans.intersection(a, b)):
-        edges = [edge for span in spans for edge in span]
-        assert edges == sorted(set(edges)), "in order, and none touches the next"
-
-
 # --- A real step, recorded by Kineto ---
 
 
@@ -425,7 +405,7 @@ def test_a_recorded_step_of_two_workers_is_split_without_remainder():
         assert sum(parts) == pytest.approx(split.seconds, rel=1e-12)
         assert split.hidden > 0
         assert split.launch == 0
-        assert 0 < split.serial < 1
+        assert 0 < split.exposed_share < 1
 
 
 def test_a_recorded_step_agrees_with_painting_it_by_the_microsecond():
@@ -578,7 +558,7 @@ def test_the_profiler_of_a_reader_is_split_too():
     for split in splits:
         assert split.workers == 1
         assert 0 < split.compute <= split.seconds
-        assert split.communication == split.serial == 0
+        assert split.communication == split.exposed_share == 0
         assert split.machine.torch.startswith("2.")
         assert split.stamp.kind == "measured here"
 

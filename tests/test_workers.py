@@ -278,11 +278,12 @@ def test_a_notebook_can_launch_and_keeps_its_threads():
     manager, client = start_new_kernel(kernel_name="python3")
     said = []
     code = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        f"import os, sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "os.environ.pop('OMP_NUM_THREADS', None)  # before torch reads it\n"
         "from scalelab.measure import workers\n"
         "from tests import worker_jobs\n"
         "totals = [a['total'] for a in workers.launch(worker_jobs.roll_call, 2, offset=1)]\n"
-        "import os, torch\n"
+        "import torch\n"
         "print(totals, torch.get_num_threads() == len(os.sched_getaffinity(0)))"
     )
     try:

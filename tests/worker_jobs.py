@@ -179,3 +179,30 @@ def raises():
     if distributed.get_rank() == 1:
         raise ValueError("the disk is full")
     distributed.barrier()
+
+
+def data_parallel(steps=5):
+    """Fit a line with PyTorch's own data-parallel wrapper, and time a step."""
+    import torch
+    from torch import distributed, nn
+
+    from scalelab.measure import jobs, workers
+
+    place, rank = workers.place(), distributed.get_rank()
+    torch.manual_seed(rank)  # the wrapper must give all ranks the weights of rank 0
+    devices = [place.index] if place.type == "cuda" else None
+    model = nn.parallel.DistributedDataParallel(nn.Linear(8, 1).to(place), device_ids=devices)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    inputs = torch.randn(64, 8, generator=torch.Generator().manual_seed(rank)).to(place)
+
+    def step():
+        loss = nn.functional.mse_loss(model(inputs), inputs.sum(1, keepdim=True))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    losses = [step() for _ in range(steps)]
+    seconds, _ = jobs.timed(step, 3)
+    weights = [float(w) for p in model.parameters() for w in p.flatten()]
+    return {"device": str(place), "losses": losses, "seconds": seconds, "weights": weights}

@@ -5,7 +5,7 @@ On a GPU the device's time counts, and the host only explains the gaps; without 
 
 import re
 
-from scalelab.measure._spans import difference, union
+from scalelab.spans import difference, union
 
 _DEVICE = {"kernel", "concurrent_kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset"}
 _OPERATOR = {"cpu_op", "operator"}

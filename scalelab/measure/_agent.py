@@ -14,7 +14,7 @@ import time
 import types
 import uuid
 
-from scalelab.measure import _remains
+from scalelab.measure import _interrupt, _remains
 
 # A fork server imports torch once: a first launch takes a few seconds, the next a tenth of one.
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
@@ -119,14 +119,14 @@ def _alive(pid):
 
 @contextlib.contextmanager
 def _starting():
-    """Start processes with one thread for every library, and without the caller's script.
+    """Start processes with one thread for every library, without Ctrl-C and the caller's script.
 
     Ranks never need that script, and would run it again to import it.
     """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
     try:
-        with _environment(OMP_NUM_THREADS="1"):
+        with _interrupt.held(), _environment(OMP_NUM_THREADS="1"):
             yield
     finally:
         sys.modules["__main__"] = main

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from scalelab._given import shown
 from scalelab.data import files
 from scalelab.measure import _activity
-from scalelab.measure._spans import difference, intersection, within
+from scalelab.spans import difference, intersection, within
 
 
 class Step(NamedTuple):

@@ -6,14 +6,14 @@ from scalelab._given import shown
 from scalelab.records import Recording
 
 
-def one_machine(machines):
-    """Return the machine that all of these are, or name two that differ. Section 3.3."""
+def one_machine(machines, remedy="measure again on one, or ask for mixed=True"):
+    """Return the machine that all of these are, or name two that differ, and what to do. Section 3.3."""
     first, *others = machines
     for other in others:
         if other != first:
             raise ValueError(
                 f"measurements must come from one machine, got {_apart(first, other)}: their times "
-                "do not compare; measure again on one, or ask for mixed=True"
+                f"do not compare; {remedy}"
             )
     return first
 

@@ -3,7 +3,9 @@
 All that timing needs of torch.cuda is behind `Gpu`, so that a fake can take its place in a test.
 """
 
+import contextlib
 import time
+import warnings
 from collections.abc import Callable
 from typing import Protocol
 
@@ -97,13 +99,31 @@ class Cuda:
         """Capture a CUDA graph, after the run on a side stream that capturing asks for."""
         side = self._cuda.Stream()
         side.wait_stream(self._cuda.current_stream())
-        with self._cuda.stream(side):
-            run()
-        self._cuda.current_stream().wait_stream(side)
+        try:
+            with self._cuda.stream(side), _without_waiting(self._cuda):
+                run()
+        finally:
+            self._cuda.current_stream().wait_stream(side)
         graph = self._cuda.CUDAGraph()
         with self._cuda.graph(graph):
             run()
         return graph.replay
+
+
+@contextlib.contextmanager
+def _without_waiting(cuda):
+    """Let PyTorch raise RuntimeError where a call would wait for the device.
+
+    Inside a capture it would raise as well, and leave PyTorch unable to draw random numbers there.
+    """
+    before = cuda.get_sync_debug_mode()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that some calls go unnoticed
+        cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        cuda.set_sync_debug_mode(before)
 
 
 def pick(device, clock=time.perf_counter):

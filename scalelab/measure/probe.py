@@ -8,7 +8,17 @@ import time
 from dataclasses import replace
 from typing import NamedTuple
 
-from scalelab.measure import _workbench, cuda, devices, levels, quiet, sustained, timing
+from scalelab.measure import (
+    _joined,
+    _note,
+    _workbench,
+    cuda,
+    devices,
+    levels,
+    quiet,
+    sustained,
+    timing,
+)
 from scalelab.measure._taking import Taking
 from scalelab.measure.machine import this_machine
 from scalelab.records import Recording
@@ -44,6 +54,11 @@ def probe(*, quick=False, device="auto", report=None, keep=None):
     it gets. `report(done, total, what)` is called before each part, and at the end; with it, once
     there is something to keep, `keep(recording)`. Section 3.7.
     """
+    if _joined.inside():
+        raise ValueError(
+            f"probe must have its machine to itself, got {_joined.sizes()[1]} ranks of a torchrun: "
+            "start it without torchrun, once on each node"
+        )
     return take(_workbench.pick(device), QUICK if quick else FULL, report, keep)
 
 
@@ -59,10 +74,13 @@ def take(
 ):
     """Do as `probe`, with this bench and plan."""
     taking = Taking(bench, plan, this_machine(), waited, clock, sleep)
-    # The products come last: by then the machine is warm.
-    stages = [(1, _launches(taking)), (2 * len(bench.sizes()), _sweeps(taking))]
     each = len(bench.products) + plan.finalists
-    stages += [(each, _products(taking, name)) for name in bench.formats]
+    stages = [
+        (1, _launches(taking)),
+        (2 * len(bench.sizes()), _sweeps(taking)),
+        *((each, _products(taking, name)) for name in bench.formats),
+        (2, _memory_again(taking)),
+    ]
     done, total = 0, sum(parts for parts, _ in stages)
     report, keep = report or (lambda *_: None), keep or (lambda _: None)
     with timing.seeds(0):
@@ -74,7 +92,7 @@ def take(
                     keep(Recording(_TITLE, tuple(taking.samples), missing))
             done += parts
     report(total, total, "done")
-    return Recording(_TITLE, tuple(taking.samples), _note(taking))
+    return Recording(_TITLE, tuple(taking.samples), _note.said(taking))
 
 
 # Each stage yields what it does next, before it does it.
@@ -110,10 +128,18 @@ def _sweeps(taking):
             yield (label := f"{kind} of {text(size, 'B', binary=True)}")
             _sweep(taking, kind, size, label)
     if not bench.stated:
-        seen = _falls(taking.samples)
+        seen = _note.falls(taking.samples)
         for k, sample in enumerate(taking.samples[first:], start=first):
             level = levels.between_falls(sample.given["size"], seen, bench.last)
             taking.samples[k] = replace(sample, given=sample.given | {"level": level})
+
+
+def _memory_again(taking):
+    """Sweep the largest sets once more: whoever shares this memory's bandwidth comes and goes."""
+    for kind in _workbench.ARRAYS:
+        size = taking.bench.sizes()[-1]
+        yield (label := f"{kind} of {text(size, 'B', binary=True)}, again")
+        _sweep(taking, kind, size, label)
 
 
 def _sweep(taking, kind, size, label):
@@ -163,31 +189,3 @@ def _product(taking, name, size, label, phase):
             given |= {"burst": heat.burst, "heated": heat.seconds, "steady": heat.steady}
         kept = taking.part(lambda: {"product": taking.timed(run, label, budget)}, **given)
     return flops / kept["product"].median
-
-
-def _falls(samples):
-    """Return where the copy's bandwidth falls."""
-    copies = [s for s in samples if s.given["what"] == "copy"]
-    return levels.falls((s.given["size"], s.given["bytes"] / s.median) for s in copies)
-
-
-def _note(taking):
-    """Say what a reader of the numbers must know."""
-    bench = taking.bench
-    missing = [f for f in bench.formats if f not in {s.given.get("format") for s in taking.samples}]
-    seen = [
-        f"between {text(above, 'B', binary=True)} and {text(below, 'B', binary=True)}"
-        for above, below in _falls(taking.samples)
-    ]
-    unseen = levels.unseen(bench.stated, _falls(taking.samples))
-    said = [
-        "Products of random matrices; copy and triad count what they name, as STREAM does.",
-        f"No product here in {', '.join(missing)}." if missing else "",
-        f"Bandwidth falls {', '.join(seen)}." if seen else "",
-        f"No fall confirms the stated size of {', '.join(unseen)}." if unseen else "",
-        "This system does not say what other programs disturbed."
-        if taking.blind
-        else f"Other programs disturbed {taking.met} of {taking.parts} parts, {taking.disturbed} of "
-        "them also in the calmest try.",
-    ]
-    return " ".join(filter(None, said))

@@ -71,6 +71,10 @@ def sweep(
             f"job must be {' or '.join(BUILT_IN)} to be emulated, got {job.name}: only of these is it "
             "known what to replace by a sleep"
         )
+    if emulated and device != "cpu":
+        raise ValueError(
+            f"device must be cpu to emulate, got {device}: a GPU cannot be shared out by sleeping"
+        )
     if weak and not job.work:
         raise ValueError(
             f"job must have an argument `work` for weak scaling, got {job.name} without: "
@@ -87,11 +91,14 @@ def sweep(
 
 def _runs(job, plans, scaling, how):
     for count, given in plans:
-        if job.name in BUILT_IN:
-            results = workers.launch(job.function, count, **how, **given)
-        else:
-            own = {"function": job.function, "arguments": given}
-            results = workers.launch(jobs.repeat, count, **how, **own)
+        what, arguments = job.function, given
+        if job.name not in BUILT_IN:
+            what, arguments = jobs.repeat, {"function": job.function, "arguments": given}
+        try:
+            results = workers.launch(what, count, **how, **arguments)
+        except workers.WorkerError as error:  # by the name that the user gave
+            sentence = f"{job.name} {str(error).partition(' ')[2]}"
+            raise workers.WorkerError(sentence, error.output) from None
         told = {"scaling": scaling, "work": given.get(job.work, 1)}
         told["backend"] = room.BACKENDS[how["device"]]
         told |= {n: v if isinstance(v, (int, float, str)) else str(v) for n, v in given.items()}

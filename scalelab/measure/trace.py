@@ -10,10 +10,10 @@ from pathlib import Path
 
 from scalelab._given import shown, whole
 from scalelab.data import files, kineto
-from scalelab.measure._spans import intersection, length, union
 from scalelab.measure._timeline import steps
 from scalelab.measure.machine import this_machine
 from scalelab.records import Split
+from scalelab.spans import intersection, length, union
 
 STEP = "ProfilerStep"  # what torch.profiler calls a step
 
