@@ -18,7 +18,8 @@ def no_baseline(table):
     """One size only: nothing to compare with."""
     if len(set(table.workers)) > 1:
         return None
-    text = f"All rows have {table.workers[0]} workers, so nothing scales here."
+    count = table.workers[0]
+    text = f"All rows have {count} worker{'s' if count > 1 else ''}, so nothing scales here."
     return Finding("no_baseline", "error", text, "Measure the same job on fewer workers too.")
 
 
@@ -68,10 +69,12 @@ def missing(table):
     if not gone:
         return None
     told = sorted({m[2] for m in gone} - {""})
+    which = f" ({', '.join(told)})" if told else ""
+    have = "row has" if len(gone) == 1 else "rows have"
     return Finding(
         "missing",
         "note",
-        f"{len(gone)} rows have no {table.measure}{' (' + ', '.join(told) + ')' if told else ''}.",
+        f"{len(gone)} {have} no {table.measure}{which}.",
         "Say why: a size that failed is a result, and leaving it out flatters the rest.",
         tuple(m[0] for m in gone),
     )

@@ -28,11 +28,10 @@ class Grid:
     open_commas: bool = False  # a comma inside a number may be a decimal one
 
 
-def read(path):
-    """Return the Grid of a CSV or JSON file."""
-    content = files.text(path, MOST_BYTES)
+def of(path, content):
+    """Return the Grid of the text of a CSV or JSON file."""
     if Path(path).suffix == ".json" or content.lstrip()[:1] in ("{", "["):
-        return _json(path)
+        return _json(path, content)
     return _csv(path, content)
 
 
@@ -101,11 +100,11 @@ def _inner(cells):
     return cells[1:-1] if len(cells) > 2 and not cells[0].strip() + cells[-1].strip() else cells
 
 
-def _json(path):
-    data = files.parsed(path, MOST_BYTES)
+def _json(path, content):
+    data = files.loaded(path, content)
     title = ""
     if isinstance(data, dict) and data.get("record") == "Recording":
-        return _recording(path)
+        return _recording(path, content)
     if isinstance(data, dict):
         said = [data.get(key) for key in ("title", "name", "scaling", "note")]
         title = " ".join(text for text in said if isinstance(text, str))
@@ -139,10 +138,10 @@ def _transposed(path, columns):
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
-def _recording(path):
+def _recording(path, content):
     """Rows of a run that this package recorded: one per repetition."""
     try:
-        recording = records.from_json(files.text(path, MOST_BYTES))
+        recording = records.from_json(content)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     rows, first = [], {}

@@ -114,7 +114,7 @@ def outlier(curve):
     is a peak that makes dips of its neighbours; without it no dip may be left.
     """
     dips = _dips(curve)
-    if not dips:
+    if not dips or dips[-1] - dips[0] > 2:  # without one size, only its neighbours bend otherwise
         return None
     suspects = {at for dip in dips for at in (dip - 1, dip, dip + 1) if 0 < at < len(curve) - 1}
     for at in sorted(suspects, key=lambda at: -abs(_curve.bend(curve, at))):
@@ -176,10 +176,10 @@ def superlinear(curve):
 
 def hard_cap(curve):
     """A rate that rises and then stays: a corner that no smooth law has."""
-    tail = []
+    tail, low, high = [], math.inf, 0.0
     for size in reversed(curve):
-        rates = [s.rate for s in (*tail, size)]
-        if max(rates) > (1 + CAP) * min(rates):
+        low, high = min(low, size.rate), max(high, size.rate)
+        if high > (1 + CAP) * low:
             break
         tail.append(size)
     rises = len(tail) < len(curve)

@@ -92,11 +92,16 @@ def too_few(rows):
 
 def log_rate(rows, family, workers):
     """The logarithm of the rate at `workers`, from as many rows as there are; infinite if below 0."""
+    return log_rates(rows, family, [workers])[0]
+
+
+def log_rates(rows, family, workers):
+    """The same for several sizes, from one search."""
     shape = search(rows, family)
     scale, _ = scaled(rows, family, shape)
     with np.errstate(all="ignore"):
-        rate = scale * family.curve(float(workers), rows.base, *shape)
-    return math.log(rate) if 0 < rate < math.inf else -math.inf
+        rates = scale * family.curve(np.asarray(workers, float), rows.base, *shape)
+    return [math.log(rate) if 0 < rate < math.inf else -math.inf for rate in rates.tolist()]
 
 
 def _at_bound(rows, family, shape, total, space):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scalelab.infer.solve import search, squares
 
-_FARTHEST = 60  # doublings of the step before an end counts as open
+_FARTHEST = 30  # times the step grows fourfold before an end counts as open
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ def _end(rows, fitted, index, value, limit, bound):
         if index is None and outside <= 0:
             outside = inside / 2
         if excess(outside) > 0:
-            return brentq(excess, inside, outside, rtol=1e-6)
+            return brentq(excess, inside, outside, rtol=1e-5)
         if outside == bound:
             return bound
-        inside, step = outside, 2 * step
+        inside, step = outside, 4 * step
     return None

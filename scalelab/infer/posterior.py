@@ -14,6 +14,7 @@ import numpy as np
 
 _LOWEST = 0.2  # how far below the efficiency of a job that gains nothing the priors reach
 _IN_SIGHT = 0.9  # a cap counts once the largest size lies this far below linear
+_LIGHT = 1e-4  # the cells that hold no more than this together are dropped at the end
 _ROUNDS, _HEAVY = 4, 2e-3  # cells that hold more than this share are split, that many times
 
 
@@ -29,27 +30,35 @@ class Mixture:
 
     def quantile(self, share):
         """The value below which this share of the probability lies."""
-        from scipy.optimize import brentq
-        from scipy.special import stdtr
+        from scipy.optimize import toms748
+        from scipy.special import stdtrit
+
+        angle, below = _student(self.dof)
+        ends = self.location + self.scale * stdtrit(self.dof, share)  # each curve's own
+        if ends.max() - ends.min() < 1e-9:
+            return float(ends[0])
 
         def excess(x):
-            return self.weight @ stdtr(self.dof, (x - self.location) / self.scale) - share
+            seen = np.arctan((x - self.location) / self.scale)
+            return self.weight @ np.interp(seen, angle, below) - share
 
-        reach = 1e3 * self.scale.max()
-        return brentq(excess, self.location.min() - reach, self.location.max() + reach, xtol=1e-7)
-
-    def log_density(self, value):
-        """How likely an outcome was, as a logarithm: the score that rewards honest intervals."""
-        from scipy.stats import t
-
-        terms = t.pdf((value - self.location) / self.scale, self.dof) / self.scale
-        return float(np.log(self.weight @ terms))
+        # A hair further out, because the weights add up to one only nearly.
+        return toms748(excess, ends.min() - 1e-6, ends.max() + 1e-6, xtol=1e-7)
 
     @property
     def weights(self):
         """The probability of each family."""
         names = dict.fromkeys(self.family.tolist())
         return {name: float(self.weight[self.family == name].sum()) for name in names}
+
+
+@functools.cache
+def _student(dof):
+    """Student's t below z, as a table over arctan z: ten times as fast as computing it."""
+    from scipy.special import stdtr
+
+    angle = np.linspace(-np.pi / 2, np.pi / 2, 4001)
+    return angle, stdtr(dof, np.tan(angle))
 
 
 def predictive(rows, workers, *, noise, drift, families=None):
@@ -87,7 +96,8 @@ def predictive(rows, workers, *, noise, drift, families=None):
     family = np.repeat(list(parts), [len(part[0]) for part in parts.values()])
     weight = np.exp(logs - logs.max())
     weight /= weight.sum()
-    keep = weight > 1e-5
+    least = np.sort(weight)
+    keep = weight >= least[np.searchsorted(least.cumsum(), _LIGHT)]
     return Mixture(
         place[keep] + offset, width[keep], weight[keep] / weight[keep].sum(), dof, family[keep]
     )

@@ -1,6 +1,6 @@
 """The rows of a scaling table as arrays, and as rates: work per second, whatever was written down."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -56,7 +56,29 @@ class Rows:
 
     def at(self, mask):
         """The rows that a mask keeps."""
-        return Rows(self.workers[mask], self.rate[mask], self.unit, self.work, self.grows)
+        return replace(self, workers=self.workers[mask], rate=self.rate[mask])
+
+    def medians(self):
+        """One row for each size, the median of its runs: one odd run moves no prediction."""
+        found = [float(np.median(self.rate[self.workers == size])) for size in self.sizes]
+        return replace(self, workers=self.sizes, rate=np.array(found))
+
+    def condensed(self, most):
+        """No more rows than `most`, or one for each size: replicates averaged in groups.
+
+        Which goes into which group is drawn, because the rows of a size stand in order. Averages
+        scatter less than rows, and fewer of them say less; the two make up for each other.
+        """
+        if len(self.workers) <= most:
+            return self
+        sizes, luck = self.sizes, np.random.default_rng(0)
+        workers, rates = [], []
+        for size in sizes:
+            logs = luck.permutation(np.log(self.rate[self.workers == size]))
+            groups = np.array_split(logs, min(len(logs), max(1, most // len(sizes))))
+            workers += [size] * len(groups)
+            rates += sorted(float(np.exp(group.mean())) for group in groups)
+        return replace(self, workers=np.array(workers), rate=np.array(rates))
 
     def value(self, workers, rate):
         """A rate in the unit of the table."""

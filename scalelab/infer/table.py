@@ -27,7 +27,7 @@ _KINDS = {
 
 
 def read(path):
-    r"""Read a scaling table from CSV or JSON. Section 3.3.
+    r"""Read a scaling table from a CSV or JSON file. Section 3.3.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -36,7 +36,16 @@ def read(path):
     ...     read(file).rows[0].seconds
     1.2505
     """
-    grid = _grid.read(path)
+    return parse(path, files.text(path, _grid.MOST_BYTES))
+
+
+def parse(path, content):
+    r"""Read a scaling table from the text of such a file; the path says how to call it. Section 3.3.
+
+    >>> parse("typed", "workers,seconds\n1,60\n2,31\n").values
+    (60.0, 31.0)
+    """
+    grid = _grid.of(path, content)
     columns = _chosen(path, grid)
     style = _style(path, grid, columns)
     rows, missing, units = [], [], {}

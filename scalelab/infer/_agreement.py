@@ -1,0 +1,89 @@
+"""Whether passes are of one study: what must not differ between them does not, or the field is named."""
+
+from scalelab._given import shown
+
+# What a time and a quality depend on, beside the workers and the seed.
+FIELDS = ("metric", "better", "data", "code")
+_REMEDY = {
+    "metric": "evaluate all passes the same way",
+    "better": "say the same of all passes",
+    "data": "evaluate all passes on the same held-out data",
+    "code": "run all passes with the same code",
+    "machine": "take all passes on one machine",
+}
+
+
+def agree(passes):
+    """Return the names of what varied on purpose; refuse passes that differ in anything else."""
+    first = passes[0]
+    for other in passes[1:]:
+        for name in FIELDS:
+            _same(name, getattr(first, name), getattr(other, name), first, other)
+        for name in sorted(set(first.configuration) | set(other.configuration)):
+            one, two = first.configuration.get(name), other.configuration.get(name)
+            if one != two:
+                _refuse(
+                    f"configuration {name!r}", one, two, first, other,
+                    "measure again alike, or declare it in `varied` where it changes on purpose",
+                )  # fmt: skip
+        if set(first.varied) != set(other.varied):
+            _refuse("the names in varied", sorted(first.varied), sorted(other.varied), first, other)
+        _same("machine", _host(first), _host(other), first, other)
+    _seeds(passes)
+    _varied_with_the_workers(passes)
+    return tuple(sorted(first.varied))
+
+
+def _seeds(passes):
+    """Every size from the same seeds, each once: the luck of one seed helps all sizes or none."""
+    seeds = {}
+    for one in passes:
+        seeds.setdefault(one.workers, []).append(one.seed)
+    for workers, found in seeds.items():
+        again = {seed for seed in found if found.count(seed) > 1}
+        if again:
+            raise ValueError(
+                f"passes of {workers} workers must differ in their seed, got {min(again)} more than "
+                "once: keep one pass of each seed, decided before looking"
+            )
+    first, *others = sorted(seeds)
+    for other in others:
+        if set(seeds[other]) != set(seeds[first]):
+            raise ValueError(
+                f"passes must have the same seed in every size, got {sorted(seeds[first])} with "
+                f"{first} workers and {sorted(seeds[other])} with {other}: run the missing ones"
+            )
+
+
+def _varied_with_the_workers(passes):
+    """What varies on purpose is the same wherever the workers are."""
+    found = {}
+    for one in passes:
+        before = found.setdefault(one.workers, one)
+        for name in sorted(one.varied):
+            if one.varied[name] != before.varied[name]:
+                _refuse(
+                    f"varied {name!r}", before.varied[name], one.varied[name], before, one,
+                    "let it depend on the workers only",
+                )  # fmt: skip
+
+
+def _host(one):
+    machine = one.machine
+    return machine.name, machine.python, machine.torch, machine.cuda
+
+
+def _same(name, one, two, first, other):
+    if one != two:
+        if name == "machine":
+            differing = [(a, b) for a, b in zip(one, two, strict=True) if a != b]
+            one, two = differing[0]
+        _refuse(name, one, two, first, other, _REMEDY[name])
+
+
+def _refuse(what, one, two, first, other, remedy="declare the same in all passes"):
+    here, there = f"{first.workers} workers", f"{other.workers}"
+    raise ValueError(
+        f"passes must agree in {what}, got {shown(one)} with {here} and {shown(two)} with {there}: "
+        f"{remedy}"
+    )

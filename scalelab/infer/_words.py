@@ -1,0 +1,31 @@
+"""How a rubric writes its numbers for people."""
+
+from scalelab.units import text
+
+
+def money(dollars):
+    """Write an amount of dollars.
+
+    >>> money(1.2444), money(1.037e-6)
+    ('$1.24', '$1.04e-06')
+    """
+    return f"${text(dollars)}"
+
+
+def quality(value):
+    """Write a quality: four figures, so that a drop in the third shows.
+
+    >>> quality(0.8705)
+    '0.8705'
+    """
+    return text(value, digits=4)
+
+
+def counted(workers):
+    """Write a number of workers."""
+    return f"{text(workers, digits=12)} worker{'' if workers == 1 else 's'}"
+
+
+def unit(report):
+    """What a cost per work is per: a unit of work, or the run where no work is stated."""
+    return "unit of work" if report.work_stated else "run"
