@@ -4,6 +4,7 @@ Every value carries its origin: the machine, the date, and whether this run meas
 Standard library only; every layer may import it.
 """
 
+import hashlib
 import json
 import math
 import statistics
@@ -180,8 +181,12 @@ class Split:
         return max(0.0, self.communication - self.exposed)
 
     @property
-    def serial(self):
-        """Exposed share of the step: a serial fraction on this many workers, not on one."""
+    def exposed_share(self):
+        """Exposed share of the whole step, launches and idling included, on this many workers.
+
+        A serial fraction counts against the computing alone: `laws.step_serial(compute, exposed)`,
+        which is the larger of the two wherever the step launches or idles.
+        """
         return self.exposed / self.seconds
 
     @property
@@ -199,11 +204,84 @@ class Recording:
     note: str = ""
 
 
-_RECORDS = {record.__name__: record for record in (Machine, Sample, Split, Recording)}
+@dataclass(frozen=True)
+class Pass:
+    """One run whose time and quality belong together: measured in one process, and bound by a seal.
+
+    `scalelab.measure.one_pass` makes it. The seal shows that a file was edited by hand; it is no
+    signature, for whoever has this code can seal again.
+    """
+
+    workers: int
+    seconds: float  # of the work region, on the slowest rank
+    quality: float  # of what that work produced
+    metric: str  # what quality is: "accuracy"
+    better: str  # "higher" or "lower"
+    configuration: dict[str, float | str | bool] = field(hash=False)  # the same in all rows
+    seed: int
+    data: str  # digest of what quality was evaluated on
+    code: str  # digest of what ran
+    machine: Machine
+    date: str
+    elapsed: float  # seconds of the whole pass: warm-up, work, evaluation
+    # What changes with the workers on purpose, such as the global batch.
+    varied: dict[str, float | str | bool] = field(default_factory=dict, hash=False)
+    work: float | None = None  # useful results of the region: samples, tokens, items
+    rate: float | None = None  # dollars per hour of all workers together
+    joules: float | None = None
+    exposed: float | None = (
+        None  # seconds of the region in which communication was all that went on
+    )
+    latency: float | None = None  # seconds of a single result, at the percentile that is promised
+    seal: str = ""
+    kind: str = field(default="measured here", compare=False, metadata={"stored": False})
+
+    def __post_init__(self):
+        whole("workers", self.workers, "it counts the workers of the run")
+        real("seconds", self.seconds, "it is the time of the work region", 0, above=True)
+        real("quality", self.quality, "it was evaluated in the same run")
+        real("elapsed", self.elapsed, "the work region is a part of it", self.seconds * (1 - 1e-9))
+        if self.better not in ("higher", "lower"):
+            raise ValueError(
+                f"better must be higher or lower, got {shown(self.better)}: "
+                "say which way the quality improves"
+            )
+        for name in ("work", "rate", "joules", "exposed", "latency"):
+            if getattr(self, name) is not None:
+                real(name, getattr(self, name), "leave it out where it was not measured", 0)
+
+    @property
+    def digest(self):
+        """What the seal of these values is."""
+        values = _stored.plain(self) | {"machine": self.machine.name, "seal": ""}
+        text = json.dumps(values, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def intact(self):
+        """Whether it is what was sealed."""
+        return self.seal == self.digest
+
+    @property
+    def stamp(self):
+        """Where time and quality come from."""
+        return Stamp(self.kind, self.machine, self.date, "time and quality from one pass")
+
+
+@dataclass(frozen=True)
+class Passes:
+    """Passes of one study: what a capstone hands in."""
+
+    title: str
+    passes: tuple[Pass, ...]
+    note: str = ""
+
+
+_RECORDS = {record.__name__: record for record in (Machine, Sample, Split, Recording, Pass, Passes)}
 
 
 def to_json(record):
-    """Write a Machine, Sample, Split or Recording as JSON text, with the version of the format.
+    """Write any of these records as JSON text, with the version of the format.
 
     >>> from_json(to_json(Machine("laptop", cores=4))) == Machine("laptop", cores=4)
     True

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from scalelab.records import Gpu, Machine, Recording, Sample, Split
+from scalelab.records import Gpu, Machine, Pass, Passes, Recording, Sample, Split
 
 text = st.text(max_size=12)
 positive = st.floats(1e-9, 1e9)
@@ -74,3 +74,29 @@ def splits(draw):
         date="2025-11-20",
         waiting=draw(st.none() | st.floats(0, 1).map(lambda share: share * exposed)),
     )
+
+
+amounts = st.none() | st.floats(0, 1e9)
+passes = st.builds(
+    Pass,
+    workers=st.integers(1, 10**6),
+    seconds=positive,
+    quality=st.floats(-1e9, 1e9),
+    metric=text,
+    better=st.sampled_from(["higher", "lower"]),
+    configuration=conditions,
+    seed=st.integers(0, 2**63),
+    data=text,
+    code=text,
+    machine=machines,
+    date=text,
+    elapsed=st.floats(1e9, 1e10),
+    varied=conditions,
+    work=amounts,
+    rate=amounts,
+    joules=amounts,
+    exposed=amounts,
+    latency=amounts,
+    seal=text,
+)
+studies = st.builds(Passes, title=text, passes=st.lists(passes, max_size=3).map(tuple), note=text)

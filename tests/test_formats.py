@@ -1,5 +1,6 @@
 """Files in and out: round trips, formats of other tools, interruptions, and files that mean harm."""
 
+import csv
 import gzip
 import io
 import json
@@ -9,7 +10,7 @@ import re
 import signal
 import time
 import tracemalloc
-from dataclasses import MISSING
+from dataclasses import MISSING, replace
 from pathlib import Path
 
 import jsonschema
@@ -18,7 +19,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from scalelab import data, records
-from scalelab.data import extrap, files, formats, journal, kineto, nccl_tests, spreadsheet
+from scalelab.data import extrap, files, formats, kept, kineto, nccl_tests, spreadsheet
+from scalelab.infer import audit, table
 from scalelab.records import Machine, Recording, Sample
 from tests import record_strategies as drawn
 from tests.notebooks import ROOT
@@ -30,7 +32,9 @@ LAPTOP = Machine("laptop", cores=4, memory=8 * 10**9, caches={"L2": 2**20}, torc
 STEP = Sample("a step", (0.5, 0.25, 0.125), 1, LAPTOP, "2025-11-20", given={"workers": 2})
 PRINTED = ["nccl_all_reduce.txt", "nccl_old_all_gather.txt"]
 SENTENCE = re.compile(r".+ must .+, got .+: .+")
-any_record = st.one_of(drawn.machines, drawn.samples, drawn.splits(), drawn.recordings)
+any_record = st.one_of(
+    drawn.machines, drawn.samples, drawn.splits(), drawn.recordings, drawn.passes, drawn.studies
+)
 
 
 def refused(read, path, *place):
@@ -179,6 +183,19 @@ def test_a_table_sorted_by_time_still_gives_the_order_of_the_clock(tmp_path):
     assert [s.seconds for s in spreadsheet.read(path).samples] == [STEP.seconds] * 2
 
 
+def test_a_recording_that_was_added_to_holds_no_run_twice(tmp_path):
+    """Two samples of two workers are two times three runs, to the audit of the table as well."""
+    alone = replace(STEP, seconds=(1.0, 0.75), given={"workers": 1})
+    path = tmp_path / "added.csv"
+    path.write_text(spreadsheet.text(Recording("r", (STEP, alone, STEP))))
+    with path.open() as file:
+        runs = [(row["workers"], row["run"]) for row in csv.DictReader(file)]
+    assert runs == [*(("2", f"{n}") for n in (1, 2, 3)), ("1", "1"), ("1", "2"),
+                    *(("2", f"{n}") for n in (4, 5, 6))]  # fmt: skip
+    assert "duplicates" not in {finding.name for finding in audit.audit(table.read(path))}
+    assert spreadsheet.read(path).samples == (STEP, alone, STEP)
+
+
 def test_pandas_reads_the_same_numbers(tmp_path):
     import pandas as pd
 
@@ -262,37 +279,37 @@ def test_a_bad_table_is_refused_at_its_place(content, places, tmp_path):
     refused(lambda p: spreadsheet.read(p, machine=Machine("m", 1)), path, *places)
 
 
-# --- JSON lines ---
+# --- Kept as they come ---
 
 
-@settings(deadline=None)
-@given(found=st.lists(any_record, min_size=1, max_size=4), torn=st.integers(1, 200))
-def test_an_interruption_costs_the_last_record_at_most(found, torn, tmp_path_factory):
-    """Cut the file anywhere in its last line, read on, write on."""
-    path = tmp_path_factory.mktemp("run") / "run.jsonl"
-    for record in found:
-        journal.append(path, record)
-    assert journal.read(path) == tuple(found)
-    whole = path.read_bytes()
-    last = len(whole.rstrip(b"\n").rpartition(b"\n")[2])
-    cut = whole[: len(whole) - min(torn, last)]
-    path.write_bytes(cut)
-    kept = journal.read(path)
-    # Without its line break alone, the last record is still whole.
-    assert kept == tuple(found if torn == 1 else found[:-1])
-    journal.append(path, LAPTOP)
-    assert journal.read(path) == (*kept, LAPTOP)
-    assert path.read_bytes().count(b"\n") == len(kept) + 1
+@pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.replace"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_a_file_is_whole_at_any_moment(step, error, tmp_path, monkeypatch):
+    """Whatever ends the writing before its very last step leaves what was there, and nothing beside."""
+    path = tmp_path / "run.json"
+    kept.write(path, LAPTOP)
+
+    def ended(*_):
+        raise error
+
+    monkeypatch.setattr(step, ended)
+    expected = (KeyboardInterrupt, None) if error is KeyboardInterrupt else (ValueError, "No space")
+    with pytest.raises(expected[0], match=expected[1]):
+        kept.write(path, STEP)
+    assert records.from_json(path.read_text()) == LAPTOP
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def _measure_until_killed(path):
+    samples = []
     for k in range(10**6):
-        journal.append(path, Sample(f"sample {k}", (1.0 + k,), 1, LAPTOP, "2025-11-20"))
+        samples.append(Sample(f"sample {k}", (1.0 + k,), 1, LAPTOP, "2025-11-20"))
+        kept.write(path, Recording("until killed", tuple(samples)))
 
 
 @pytest.mark.parametrize("death", [signal.SIGINT, signal.SIGKILL])
 def test_a_killed_run_leaves_all_that_it_finished(death, tmp_path):
-    path = tmp_path / "run.jsonl"
+    path = tmp_path / "run.json"
     process = multiprocessing.get_context("spawn").Process(
         target=_measure_until_killed, args=(path,)
     )
@@ -302,28 +319,32 @@ def test_a_killed_run_leaves_all_that_it_finished(death, tmp_path):
         time.sleep(0.01)
     os.kill(process.pid, death)
     process.join(30)
-    found = journal.read(path)
+    found = formats.read(path).samples
     assert len(found) >= 5
     assert [s.label for s in found] == [f"sample {k}" for k in range(len(found))]
 
 
-def test_a_bad_line_before_the_last_is_refused_and_named(tmp_path):
-    path = tmp_path / "run.jsonl"
-    journal.append(path, LAPTOP)
-    path.write_text(path.read_text() + "{}\n" + path.read_text())
-    refused(journal.read, path, "line 2")
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        (".", "something else"),
+        ("no/file", "a folder that is"),
+        ("\0", "no path"),
+        ("x" * 5000, "too long"),
+    ],
+)
+def test_a_file_that_cannot_be_written_says_so(name, cause, tmp_path):
+    with pytest.raises(ValueError, match=cause) as error:
+        kept.write(f"{tmp_path}/{name}", LAPTOP)
+    assert SENTENCE.fullmatch(str(error.value))
+    assert len(str(error.value)) < 500
 
 
-def test_a_journal_that_cannot_be_written_says_so(tmp_path):
-    with pytest.raises(ValueError, match="must be a file that can be written, got Is a directory"):
-        journal.append(tmp_path, LAPTOP)
-
-
-def test_a_line_is_on_the_disk_before_the_next_is_measured(tmp_path, monkeypatch):
+def test_a_record_is_on_the_disk_before_it_takes_the_place_of_the_old_one(tmp_path, monkeypatch):
     synced = []
     monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.fstat(number).st_size))
-    journal.append(tmp_path / "run.jsonl", LAPTOP)
-    assert synced == [(tmp_path / "run.jsonl").stat().st_size]
+    kept.write(tmp_path / "run.json", LAPTOP)
+    assert synced == [(tmp_path / "run.json").stat().st_size]
 
 
 # --- nccl-tests ---
@@ -639,9 +660,7 @@ def test_one_call_reads_every_format(tmp_path):
     (tmp_path / "r.json").write_text(records.to_json(recording))
     (tmp_path / "r.csv").write_text(spreadsheet.text(recording))
     (tmp_path / "r.json.gz").write_bytes(gzip.compress(records.to_json(recording).encode()))
-    for sample in recording.samples:
-        journal.append(tmp_path / "r.jsonl", sample)
-    for name in ("r.json", "r.csv", "r.json.gz", "r.jsonl"):
+    for name in ("r.json", "r.csv", "r.json.gz"):
         assert formats.read(tmp_path / name) == recording, name
     (tmp_path / "s.json").write_text(records.to_json(STEP))
     assert formats.read(tmp_path / "s.json") == Recording("s", (STEP,))
@@ -652,10 +671,6 @@ def test_one_call_reads_every_format(tmp_path):
 def test_a_file_of_other_records_holds_no_samples(tmp_path):
     (tmp_path / "m.json").write_text(records.to_json(LAPTOP))
     refused(formats.read, tmp_path / "m.json", "hold samples", "Machine")
-    journal.append(tmp_path / "m.jsonl", LAPTOP)
-    refused(formats.read, tmp_path / "m.jsonl", "hold samples", "Machine")
-    (tmp_path / "e.jsonl").touch()
-    refused(formats.read, tmp_path / "e.jsonl", "hold samples", "none")
 
 
 READERS = [
@@ -724,15 +739,17 @@ def test_what_is_no_file_becomes_one_sentence(read, suffix, tmp_path):
     refused(read, tmp_path / f"folder{suffix}", "Is a directory")
     os.mkfifo(tmp_path / f"pipe{suffix}")
     refused(read, tmp_path / f"pipe{suffix}", "path of a file")
+    with pytest.raises(ValueError, match="must be the path of a file, got a name with a zero byte"):
+        read(f"\0{suffix}")
 
 
 @settings(max_examples=150, deadline=None)
 @given(raw=st.binary(max_size=200), index=st.integers(0, 10**6), which=st.integers(0, 4))
 def test_a_sample_with_some_bytes_replaced_is_read_or_refused(raw, index, which, tmp_path_factory):
-    names = ["nccl_all_reduce.txt", "nccl_all_reduce.json", "step_rank0.json", "r.csv", "r.jsonl"]
+    names = ["nccl_all_reduce.txt", "nccl_all_reduce.json", "step_rank0.json", "r.csv", "r.json"]
     name = names[which]
     if name[0] == "r":
-        text = spreadsheet.text(SWEEP) if "csv" in name else records.to_json(STEP).replace("\n", "")
+        text = spreadsheet.text(SWEEP) if "csv" in name else records.to_json(STEP)
         content = text.encode()
     else:
         content = (SAMPLES / name).read_bytes()

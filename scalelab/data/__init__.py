@@ -19,3 +19,13 @@ def recorded(name):
             f"name must be one of {', '.join(names)}, got {shown(name)}: these runs are recorded"
         )
     return records.from_json((folder / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def capstone():
+    """Return the Passes of a recorded capstone: 1, 2 and 4 workers, three seeds each. Section 41.6.
+
+    >>> [one.workers for one in capstone().passes]
+    [1, 1, 1, 2, 2, 2, 4, 4, 4]
+    """
+    file = resources.files(__package__) / "capstone.json"
+    return records.from_json(file.read_text(encoding="utf-8"))

@@ -37,6 +37,11 @@ def text(path, most=MOST):
             f"{path} must be a file that can be read to its end, got {shown(cause)}: "
             "check the path, or fetch the file again"
         ) from None
+    return decoded(path, raw, most)
+
+
+def decoded(path, raw, most=MOST):
+    """Return the text of bytes that are here already, such as those of standard input."""
     if len(raw) > most:
         raise ValueError(
             f"{path} must hold at most {units.text(most, 'B', binary=True)}, got more: "
@@ -52,7 +57,11 @@ def text(path, most=MOST):
 
 def parsed(path, most=MOST):
     """Return what the JSON file holds, with control characters in strings as some tools leave them."""
-    content = text(path, most)
+    return loaded(path, text(path, most))
+
+
+def loaded(path, content):
+    """Return what JSON text means; the path is for the words."""
     try:
         return json.loads(content, strict=False)
     except json.JSONDecodeError as error:
@@ -79,6 +88,10 @@ def _path(given):
         special = path.exists() and not (path.is_file() or path.is_dir())
     except (TypeError, ValueError, OSError):
         path, special = given, True
+    if "\0" in str(path):
+        raise ValueError(
+            f"{shown(given)} must be the path of a file, got a name with a zero byte: check it"
+        )
     if special:
         kind = "a pipe or a device" if isinstance(path, Path) else type(given).__name__
         raise ValueError(f"{given} must be the path of a file, got {kind}: check it")

@@ -6,8 +6,10 @@ ignore the rest. Numbers and lists are written as in JSON, text as it is.
 
 import csv
 import io
+import itertools
 import json
 import math
+from collections import defaultdict
 from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
@@ -49,9 +51,12 @@ def text(recording):
     # The writer's own line ending, so that it quotes both of its characters inside a cell.
     writer = csv.DictWriter(SimpleNamespace(write=lines.append), columns, lineterminator="\r\n")
     writer.writeheader()
+    # Runs are numbered through for each number of workers: two samples of it hold different runs.
+    runs = defaultdict(lambda: itertools.count(1))
     for number, sample in enumerate(samples, 1):
         row = _row(sample) | {"sample": number, "title": recording.title, "note": recording.note}
-        for run, seconds in enumerate(sample.seconds, 1):
+        for seconds in sample.seconds:
+            run = next(runs[sample.given.get("workers")])
             writer.writerow(row | {"run": run, "seconds": repr(seconds)})
     return "".join(f"{line[:-2]}\n" for line in lines)
 

@@ -1,0 +1,68 @@
+"""Records in a file that is whole at any moment: what was measured survives Ctrl-C, and a kill.
+
+Every time it is written anew beside the old file and then put in its place. Reading: `formats.read`.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+from scalelab import records
+from scalelab._given import shown
+
+
+def write(path, record):
+    """Put a record into a file, on the disk before this returns; a kill leaves the old or the new one.
+
+    Section 3.1.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "host.json")
+    ...     write(file, records.Machine("laptop", cores=4))
+    ...     records.from_json(file.read_text()).name
+    'laptop'
+    """
+    put(path, records.to_json(record))
+
+
+def put(path, text):
+    """Put a text into a file in the same way."""
+    target = checked(path)
+    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with fresh.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(target)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+        if isinstance(error, OSError):
+            raise _unwritable(path, error.strerror) from None
+        raise
+
+
+def checked(path):
+    """Return where a path leads, if that is a file or can become one.
+
+    Never a device, a pipe or a folder: putting a file in its place would destroy it. Section 3.1.
+    """
+    try:
+        target = Path(path).resolve()
+        special = target.exists() and not target.is_file()
+        closed = not os.access(target.parent, os.W_OK)
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        # A name too long or with a zero in it, links in a circle, no path at all.
+        raise _unwritable(path, getattr(error, "strerror", None) or "no path") from None
+    if special or closed:
+        cause = "something else" if special else "a folder that is missing or closed"
+        raise _unwritable(path, cause)
+    return target
+
+
+def _unwritable(path, cause):
+    return ValueError(
+        f"{shown(str(path))} must be a file that can be written, got {cause}: name another"
+    )
