@@ -54,3 +54,44 @@ def test_a_chart_that_cannot_be_drawn_says_why(make, message):
 def test_a_single_mark_does_not_empty_the_table_of_its_curve():
     curve, mark = Series("line", [1, 3], [10, 30]), Series("mark", [2], [20], "points")
     assert [row[0] for row in chart(curve, mark).rows()] == ["1", "2", "3"]
+
+
+def test_lanes_are_told_as_bars():
+    gap = np.nan
+    tasks = Series("task", [0, 2, gap, 3, 4, gap], [1, 1, gap, 2, 2, gap], "lane")
+    chart = Chart("two tasks", Axis("time"), Axis("worker"), (tasks,))
+    assert chart.describe() == "two tasks. worker against time. task: 2 bars until 4."
+
+
+def test_table_tells_who_is_busy_when():
+    gap = np.nan
+    tasks = Series(
+        "task", [0, 2, gap, 0, 3, gap, 2, 4, gap], [1, 1, gap, 2, 2, gap, 1, 1, gap], "lane"
+    )
+    rows = list(Chart("tasks", Axis("time"), Axis("worker"), (tasks,)).rows())
+    assert rows == [["0", "1, 2"], ["2", "1, 2"], ["3", "1"], ["4", ""]]
+
+
+def test_table_shows_every_point_at_a_place_and_counts_those_that_are_too_many():
+    marks = Series("task", [1] * 8 + [2, 2], [*range(1, 9), 1, 2], "points")
+    assert [row[1] for row in chart(marks).rows()] == ["8: 1 to 8", "1, 2"]
+    assert chart(marks).describe().endswith("task: 10 points from 1 to 2, up to 8.")
+
+
+def test_edges_of_a_graph_are_counted_where_they_begin():
+    edges = Series("needs", [1, 2, np.nan, 1, 3, np.nan], [1, 1, np.nan, 2, 1, np.nan], "dashed")
+    tasks = Series("task", [1, 1, 2, 3], [1, 2, 1, 1], "points")
+    assert [row[1] for row in chart(edges, tasks).rows()] == ["2", "", ""]
+    assert "needs: 2 lines." in chart(edges).describe()
+
+
+def test_an_upright_line_and_a_single_mark_have_their_row_in_a_long_table():
+    x = np.arange(1.0, 101)
+    limit, mark = (
+        Series("limit", [50.5, 50.5], [0, 9], "dashed"),
+        Series("mark", [7.5], [1], "points"),
+    )
+    found = chart(Series("line", x, x), limit, mark)
+    assert ["7.5", "7.5", "", "1"] in list(found.rows())
+    assert ["50.5", "50.5", "here", ""] in list(found.rows())
+    assert "limit: at 50.5." in found.describe()

@@ -1,7 +1,9 @@
 """Charts to pictures."""
 
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from scalelab.show import draw
@@ -72,3 +74,39 @@ def test_limits_hold_every_frame():
     _, y = draw.limits(charts)
     assert y.low == 0.0
     assert y.high >= 5.0
+
+
+def test_points_that_come_later_leave_a_hidden_mark_to_move():
+    gone = Series("later", [1.0, 2.0], [np.nan, np.nan], "points")
+    chart = Chart("t", Axis("x"), Axis("y"), (Series("curve", [1, 2], [1, 2]), gone))
+    image, _ = draw.svg(chart)
+    group = image[image.index("series-1") :]
+    assert re.search(r'<use [^>]*style="display: none', group[: group.index("</g>")])
+    assert "display: none" not in draw.svg(replace(chart, series=chart.series[:1]))[0]
+
+
+def _labels(chart):
+    picture, _ = draw.svg(chart)
+    return re.findall(r">([^<>\n]+)</text>", picture)
+
+
+@pytest.mark.parametrize(
+    ("ticks", "shown"),
+    [
+        ((1e9, 1e10, 1e11, 1e12), ["10,000,000,000", "1,000,000,000,000"]),
+        ((8, 64, 512, 1024), ["8", "64", "512", "1,024"]),
+    ],
+)
+def test_labels_that_would_touch_leave_one_of_them_out(ticks, shown):
+    """Counted from the right, so that the end of the axis keeps its number."""
+    one = Series("line", [ticks[0], ticks[-1]], [1.0, 2.0])
+    found = _labels(Chart("Title", Axis("x", log=True, ticks=ticks), Axis("y"), (one,)))
+    assert found[: found.index("x")] == shown
+
+
+@pytest.mark.parametrize("most", [12.0, 60.0, 150.0])
+def test_a_logarithmic_axis_shows_at_least_two_numbers(most):
+    """A range between two powers of ten would have one, and a reader could read nothing off it."""
+    one = Series("line", [3.0, most], [1.0, 2.0])
+    found = _labels(Chart("Title", Axis("x", log=True), Axis("y"), (one,)))
+    assert len(found[: found.index("x")]) >= 2

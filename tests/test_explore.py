@@ -7,9 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from scalelab.show import explore, plots
+from scalelab.show import explore
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.explore import Figure, Replay, Slider
+from scalelab.show.plots import speedup as figures
 
 
 def parabola(scale, shift=0.0):
@@ -61,7 +62,7 @@ def test_the_first_picture_is_the_one_the_sliders_start_at():
 def test_the_figure_of_section_3_1_fits_its_weight():
     """At most 300 kB compressed on top of a plain page."""
     html = Replay(
-        plots.fixed_job,
+        figures.fixed_job,
         {
             "serial": Slider("s", np.linspace(0, 1, 101).tolist(), 0.0),
             "floor": Slider("e", (0.5, 0.7, 0.9), 0.5),
@@ -136,3 +137,31 @@ def test_names_that_move_with_a_slider_are_refused():
 
     with pytest.raises(ValueError, match="must keep their names"):
         Replay(make, sliders(n=(1, 2)))
+
+
+def test_a_slider_may_run_over_names():
+    slider = Slider("computation", ("sum", "scan"), "scan")
+    assert slider.texts == ["sum", "scan"]
+    replay = Replay(lambda which: parabola({"sum": 1.0, "scan": 2.0}[which]), {"which": slider})
+    assert replay.chart.title == "scale 2"
+    assert 'data-texts="sum|scan"' in replay.html()
+
+
+def test_a_slider_that_follows_says_where_each_stop_stands():
+    slider = Slider("device", ("old", "new"), "old", follows="ridge", near=(150.0, 300.0))
+    page = Replay(lambda which: parabola({"old": 1.0, "new": 2.0}[which]), {"which": slider}).html()
+    assert 'data-follows="ridge" data-near="150.0|300.0"' in page
+    assert "data-follows" not in Replay(parabola, {"scale": Slider("a", (1.0, 2.0), 1.0)}).html()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"follows": "colour"},
+        {"follows": "ridge"},  # names have no number of their own
+        {"follows": "ridge", "near": (1.0,)},
+    ],
+)
+def test_a_slider_that_cannot_follow_is_refused(wrong):
+    with pytest.raises(ValueError, match="of 'device' must"):
+        Slider("device", ("old", "new"), "old", **wrong)

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scalelab import units
 from scalelab.records import Stamp
+from scalelab.show import words
 
-KINDS = ("line", "dashed", "points", "band")
-MOST_ROWS = 12  # a table twin longer than this is not read
+KINDS = ("line", "dashed", "points", "band", "lane")
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,8 @@ class Series:
     """One set of points under one label.
 
     `line` and `dashed` join them, `points` marks them (with bars from `low` to `high` where given), and
-    `band` fills from `low` to `high`. `tone` picks the colour, so that the same thing keeps its colour from
+    `band` fills from `low` to `high`. `lane` draws bars of one thickness, such as tasks in a timeline, with a
+    missing value between any two. `tone` picks the colour, so that the same thing keeps its colour from
     figure to figure: 0 is for what is not data (an ideal line, a limit).
     """
 
@@ -85,21 +85,8 @@ class Chart:
 
     def describe(self) -> str:
         """Return the alt text: what is plotted against what, and where each series begins and ends."""
-        parts = [f"{self.title}. {self.y.label} against {self.x.label}."]
-        for one in self.series:
-            shown = np.isfinite(one.y)
-            if not shown.any():
-                parts.append(f"{one.label}: outside the picture.")
-                continue
-            x, y = one.x[shown], one.y[shown]
-            ends = f"{_number(y[0])} at {_number(x[0])}"
-            if y.size > 1:
-                ends = f"from {ends} to {_number(y[-1])} at {_number(x[-1])}"
-                top = int(np.argmax(y))
-                if 0 < top < y.size - 1 and y[top] > max(y[0], y[-1]):
-                    ends += f", highest {_number(y[top])} at {_number(x[top])}"
-            parts.append(f"{one.label}: {ends}.")
-        return " ".join(parts)
+        told = [f"{one.label}: {words.course(one)}." for one in self.series]
+        return " ".join([f"{self.title}. {self.y.label} against {self.x.label}.", *told])
 
     def columns(self) -> list[str]:
         """Return the headings of the table twin."""
@@ -107,33 +94,5 @@ class Chart:
 
     def rows(self) -> Iterator[list[str]]:
         """Yield the rows of the table twin: the marked points, or a dozen taken evenly from the lines."""
-        marked = [one.x for one in self.series if one.kind == "points" and one.x.size > 1]
-        xs = np.unique(np.concatenate(marked or [one.x for one in self.series]))
-        if xs.size > MOST_ROWS:
-            xs = xs[np.unique(np.linspace(0, xs.size - 1, MOST_ROWS).round().astype(int))]
-        for x in xs:
-            yield [_number(x), *(_at(one, x) for one in self.series)]
-
-
-def text(value: float) -> str:
-    """Return a number of a figure as people read it: counts exactly, the rest to four digits."""
-    whole = float(value).is_integer() and abs(value) < 1e9
-    return units.text(float(value), digits=10 if whole else 4)
-
-
-def _at(one: Series, x: float) -> str:
-    """Return the value of a series at x, read between its points if it is a line, empty where it has none."""
-    same = np.flatnonzero(np.isclose(one.x, x, rtol=1e-9))
-    if same.size:
-        if one.kind == "band" or (one.low is not None and one.high is not None):
-            low, high = one.low[same[0]], one.high[same[0]]
-            spread = f"{_number(low)} to {_number(high)}"
-            return spread if one.kind == "band" else f"{_number(one.y[same[0]])} ({spread})"
-        return _number(one.y[same[0]])
-    if one.kind in ("line", "dashed") and one.x[0] < x < one.x[-1]:
-        return _number(float(np.interp(x, one.x, one.y)))
-    return ""
-
-
-def _number(value: float) -> str:
-    return text(value) if np.isfinite(value) else ""
+        for x in words.places(self.series):
+            yield [words.number(x), *(words.at(one, x) for one in self.series)]

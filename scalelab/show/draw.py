@@ -6,11 +6,13 @@ import functools
 import hashlib
 import io
 import re
+from dataclasses import replace
 from importlib import resources
 
 import numpy as np
 
-from scalelab.show.chart import Axis, Chart, Series, text
+from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.words import text
 
 # Slot 0 is for what is not data. The other tones are told apart by people who do not see red and green alike
 # (Okabe and Ito, "Color Universal Design", 2008), darkened until each has 4.5:1 against white.
@@ -45,9 +47,13 @@ def svg(chart: Chart) -> tuple[str, dict]:
     The coordinates are `{"x": [a, b, log], "y": [a, b, log]}`: a value v stands at a + b v, or at
     a + b log10(v). A script that knows them can move the series without drawing anything again.
     """
-    figure, axes = _draw(chart)
+    figure, axes = _draw(chart, stand_ins=True)
     drawn = _saved(figure, "svg", metadata={"Date": None, "Creator": None})
     image = drawn.decode()[drawn.index(b"<svg") :]
+    for number, one in enumerate(chart.series):
+        if _unmarked(one):
+            group = image.index(f'id="series-{number}"')
+            image = image[:group] + image[group:].replace('style="', 'style="display: none; ', 1)
     image = re.sub(r"<metadata>.*?</metadata>", "", image, flags=re.DOTALL)
     for size in ("width", "height"):  # the page decides
         image = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", image, count=1)
@@ -92,7 +98,12 @@ def _extent(one: Series, name: str) -> np.ndarray:
     return np.concatenate([v for v in (one.y, one.low, one.high) if v is not None])
 
 
-def _draw(chart: Chart):
+def _unmarked(one: Series) -> bool:
+    return one.kind == "points" and not (np.isfinite(one.x) & np.isfinite(one.y)).any()
+
+
+def _draw(chart: Chart, stand_ins: bool = False):
+    """Draw a chart; with stand-ins, points of which none is here leave a mark for a script to move."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -105,13 +116,16 @@ def _draw(chart: Chart):
         for name, axis in (("x", x), ("y", y)):
             _prepare(axes, name, axis)
         for number, one in enumerate(chart.series):
+            if stand_ins and _unmarked(one):
+                one = replace(one, x=[x.low], y=[y.low], low=None, high=None)
             _add(axes, one, f"series-{number}")
         figure.draw_without_rendering()
+        _thin(axes)
     return figure, axes
 
 
 def _prepare(axes, name: str, axis: Axis) -> None:
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
     getattr(axes, f"set_{name}label")(axis.label)
     if axis.log:
@@ -120,9 +134,23 @@ def _prepare(axes, name: str, axis: Axis) -> None:
     ticks = getattr(axes, f"{name}axis")
     if axis.ticks:
         ticks.set_major_locator(FixedLocator(axis.ticks))
+    elif axis.log and axis.high < 100 * axis.low:  # powers of ten alone could leave one label
+        ticks.set_major_locator(LogLocator(subs=(1, 2, 5)))
     if axis.log:
         ticks.set_minor_locator(NullLocator())
     ticks.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+
+
+def _thin(axes) -> None:
+    """Leave out each label under the x axis that would touch the next one shown; its tick stays."""
+    low, high = axes.get_xlim()
+    left_of_next = np.inf
+    for tick in reversed(axes.xaxis.get_major_ticks()):
+        if low <= tick.get_loc() <= high:
+            box = tick.label1.get_window_extent()
+            touches = box.x1 + box.height / 4 > left_of_next
+            tick.label1.set_visible(not touches)
+            left_of_next = left_of_next if touches else box.x0
 
 
 def _add(axes, one: Series, gid: str) -> None:
@@ -139,8 +167,11 @@ def _add(axes, one: Series, gid: str) -> None:
             axes.plot(xs, ys, color=colour, lw=1.6, gid=f"{gid}-bars")
         axes.plot(one.x, one.y, "o", color=colour, mew=0, label=one.label, gid=gid)
         return
-    dashed = {"linestyle": (0, (5, 4)), "linewidth": 1.6} if one.kind == "dashed" else {}
-    axes.plot(one.x, one.y, color=colour, label=one.label, gid=gid, **dashed)
+    looks = {
+        "dashed": {"linestyle": (0, (5, 4)), "linewidth": 1.6},
+        "lane": {"linewidth": 7, "solid_capstyle": "butt"},
+    }
+    axes.plot(one.x, one.y, color=colour, label=one.label, gid=gid, **looks.get(one.kind, {}))
 
 
 def _scale(axes, name: str, height: float) -> list:

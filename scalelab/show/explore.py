@@ -1,6 +1,6 @@
 """Figures one can play with: sliders that recompute in JupyterLab, and replay in a page that has no kernel.
 
-    explore(lambda serial: plots.fixed_job(serial), serial=Slider("serial fraction s", values, start=0.05))
+    explore(lambda serial: speedup.fixed_job(serial), serial=Slider("serial fraction s", values, start=0.05))
 
 The function returns a Chart for any choice of the sliders. With a kernel it is called at each move. When the
 book is built it is called once for each combination, and the page carries the numbers.
@@ -20,21 +20,43 @@ from scalelab import units
 from scalelab.show import draw, page
 from scalelab.show.chart import Chart
 
+# In SI units: FLOP/s, bytes per second of memory, both as FLOP per byte, bytes per second of the link
+# in one direction, seconds of a message, dollars per device-hour. `book/_static/hardware.js` keeps them.
+FOLLOWED = ("peak", "bandwidth", "ridge", "link", "latency", "price")
 MOST_FRAMES = 1500  # more would make a page heavier than its figure is worth
 REPLAY = "SCALELAB_FIGURES"  # the book's build sets it to "replay"
 
 
 @dataclass(frozen=True)
 class Slider:
-    """A named quantity, the values it can take, and the one it starts at."""
+    """A named quantity, the values it can take (or their names), and the one it starts at.
+
+    In the rendered book it may follow what a reader said of their own hardware: `follows` names the
+    quantity there (FOLLOWED), and `near` is that quantity at each stop, by default the values.
+    """
 
     label: str
-    values: Sequence[float]
-    start: float
+    values: Sequence[float | str]
+    start: float | str
     unit: str = ""
+    follows: str = ""
+    near: Sequence[float] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", tuple(self.values))
+        object.__setattr__(self, "near", tuple(self.near) or self.values)
+        if self.follows and self.follows not in FOLLOWED:
+            raise ValueError(
+                f"follows of {self.label!r} must be one of {', '.join(FOLLOWED)}, got "
+                f"{self.follows!r}: these are what a reader can say of their hardware"
+            )
+        if self.follows and (
+            len(self.near) != len(self.values) or any(isinstance(one, str) for one in self.near)
+        ):
+            raise ValueError(
+                f"near of {self.label!r} must hold a number for each of its {len(self.values)} "
+                f"values, got {len(self.near)}: give the {self.follows} at each stop"
+            )
         if self.start not in self.values:
             raise ValueError(
                 f"start of {self.label!r} must be one of its values, got {self.start!r}: "
@@ -44,7 +66,10 @@ class Slider:
     @property
     def texts(self) -> list[str]:
         """Return each value as the reader sees it."""
-        return [units.text(value, self.unit, digits=4) for value in self.values]
+        return [
+            value if isinstance(value, str) else units.text(value, self.unit, digits=4)
+            for value in self.values
+        ]
 
 
 class Figure:
@@ -97,14 +122,22 @@ class Replay(Figure):
         for one in self.sliders.values():
             at = one.values.index(one.start)
             label = html.escape(one.label, quote=True)
+            follows = (
+                f'data-follows="{one.follows}" data-near="{"|".join(map(repr, map(float, one.near)))}" '
+                if one.follows
+                else ""
+            )
             texts = html.escape("|".join(one.texts), quote=True)
             rows.append(
                 f'<div class="sl-control"><span>{label}</span><input type="range" aria-label="{label}" '
                 f'min="0" max="{len(one.values) - 1}" step="1" value="{at}" '
-                f'data-start="{at}" data-texts="{texts}" aria-valuetext="{one.texts[at]}">'
+                f'data-start="{at}" data-texts="{texts}" {follows}aria-valuetext="{one.texts[at]}">'
                 f"<output>{one.texts[at]}</output></div>"
             )
-        reset = '<button type="button" class="sl-reset">Reset</button>'
+        reset = (
+            '<a class="sl-link" href="#">Link to this view</a>'
+            '<button type="button" class="sl-reset">Reset</button>'
+        )
         return f'<div class="sl-controls">{"".join(rows)}{reset}</div>'
 
 

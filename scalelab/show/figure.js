@@ -4,6 +4,8 @@
   const data = JSON.parse(figure.querySelector(".sl-data").textContent);
   const sliders = [...figure.querySelectorAll(".sl-control input")];
   const svg = figure.querySelector("svg");
+  const link = figure.querySelector(".sl-link");
+  const key = `figure-${document.querySelectorAll(".sl-figure").length}`; // those further down are not there yet
   const place = ([a, b, log]) => (v) => (v === null || (log && v <= 0) ? NaN : a + b * (log ? Math.log10(v) : v));
   const px = place(data.scales.x), py = place(data.scales.y);
   const array = (index) => (index < 0 ? null : data.arrays[index]);
@@ -37,7 +39,17 @@
       if (bars) bars.querySelector("path").setAttribute("d", x.map((v, i) => path([v, v], [low[i], high[i]])).join(""));
     },
   };
-  draw.dashed = draw.line;
+  draw.dashed = draw.lane = draw.line;
+
+  // Where a slider begins: nearest to what the reader said of their hardware, if they did.
+  const mine = (() => { try { return JSON.parse(localStorage.getItem("scalelab-hardware")) ?? {}; } catch { return {}; } })();
+  const follows = (slider) => mine[slider.dataset.follows] > 0;
+  const home = (slider) => {
+    const wanted = mine[slider.dataset.follows];
+    if (!follows(slider)) return slider.dataset.start;
+    const far = slider.dataset.near.split("|").map((value) => Math.abs(Math.log(value / wanted)));
+    return String(far.indexOf(Math.min(...far)));
+  };
 
   const show = () => {
     const index = sliders.reduce((at, slider, i) => at * data.shape[i] + Number(slider.value), 0);
@@ -55,6 +67,7 @@
       row.append(Object.assign(cell("th", first), { scope: "row" }), ...rest.map((text) => cell("td", text)));
       return row;
     }));
+    link.href = `#${key}=${sliders.map((slider) => slider.value).join(".")}`;
     sliders.forEach((slider) => {
       const text = slider.dataset.texts.split("|")[slider.value];
       slider.setAttribute("aria-valuetext", text);
@@ -64,9 +77,27 @@
 
   sliders.forEach((slider) => slider.addEventListener("input", show));
   figure.querySelector(".sl-reset").addEventListener("click", () => {
-    sliders.forEach((slider) => { slider.value = slider.dataset.start; });
+    sliders.forEach((slider) => { slider.value = home(slider); });
     show();
   });
-  sliders.forEach((slider) => { slider.value = slider.dataset.start; }); // browsers remember positions over a reload
+  sliders.forEach((slider) => { slider.value = home(slider); }); // browsers remember positions over a reload
+  if (sliders.some((slider) => slider.value !== slider.dataset.start)) show();
+  if (sliders.some(follows)) {
+    const said = Object.assign(document.createElement("small"), { className: "sl-mine" });
+    said.textContent = `Starts nearest to your hardware: ${sliders.filter(follows).map((slider) => slider.ariaLabel).join(", ")}.`;
+    figure.querySelector(".sl-controls").append(said);
+  }
+  link.href = `#${key}=${sliders.map((slider) => slider.value).join(".")}`;
+
+  // An address that ends in #figure-2=4.7 shows the second figure with its sliders on stops 4 and 7.
+  const visit = () => {
+    const [name, stops] = location.hash.slice(1).split("=");
+    if (name !== key || !/^\d+(\.\d+)*$/.test(stops ?? "")) return;
+    stops.split(".").slice(0, sliders.length).forEach((stop, i) => { sliders[i].value = stop; });
+    show();
+    figure.scrollIntoView();
+  };
+  window.addEventListener("hashchange", visit);
+  window.addEventListener("load", visit);
   figure.classList.add("sl-alive");
 })();

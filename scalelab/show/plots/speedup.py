@@ -1,4 +1,4 @@
-"""The charts that chapters show. Each takes numbers and returns a Chart; drawing is somebody else's."""
+"""Section 3.1: speedup and efficiency of a fixed job, working sets, and what a fleet can train."""
 
 from __future__ import annotations
 
@@ -6,15 +6,8 @@ import numpy as np
 
 from scalelab import units
 from scalelab.models import speedup
-from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Series
-
-POWERS = 2.0 ** np.arange(0, 11)  # 1 to 1024
-MODEL = Stamp("model")
-
-
-def _workers(log: bool = True, most: float = 1024) -> Axis:
-    return Axis("workers K", log=log, ticks=tuple(k for k in POWERS[::2] if k <= most))
+from scalelab.show.plots import MODEL, POWERS, lines, workers_axis
 
 
 def fixed_job(serial: float, floor: float = 0.5, most: int = 1024) -> Chart:
@@ -30,7 +23,7 @@ def fixed_job(serial: float, floor: float = 0.5, most: int = 1024) -> Chart:
         Series("ideal S = K", shown, shown, "dashed", tone=0),
         Series("ceiling 1/s", shown, np.full_like(shown, min(top, 2.0 * most)), "dashed", tone=2),
         Series("speedup S(K)", shown, curve),
-        Series("last K above your floor", [knee], [1 / seconds[knee - 1]], "points", tone=3),
+        Series("last K that keeps the floor", [knee], [1 / seconds[knee - 1]], "points", tone=3),
     ]
     return Chart(
         f"Speedup of a fixed job whose serial fraction is {units.text(serial, digits=4)}",
@@ -39,9 +32,9 @@ def fixed_job(serial: float, floor: float = 0.5, most: int = 1024) -> Chart:
         tuple(series),
         {
             "Ceiling": "none" if np.isinf(top) else f"{top:.4g}×",
-            "Last K above your floor": str(knee) if knee < most else f"{most} or more",
-            "Speedup there": f"{1 / seconds[knee - 1]:.1f}×",
-            f"Idle at K = {most}": f"{1 - share[-1]:.1%} of the fleet",
+            "Last K that keeps the floor": f"{knee:,}" if knee < most else f"{most:,} or more",
+            "Speedup there": f"{1 / seconds[knee - 1]:,.1f}×",
+            f"Idle at K = {most:,}": f"{1 - share[-1]:.1%} of the fleet",
         },
         MODEL,
     )
@@ -64,34 +57,10 @@ def efficiency(serials, most: int = 512) -> Chart:
     )
     return Chart(
         "Efficiency of a fixed job for " + ", ".join(f"s = {serial:g}" for serial in serials),
-        _workers(most=most),
+        workers_axis(most=most),
         Axis("efficiency E(K)", low=0.0, high=1.05),
         (*series, half),
         stamp=MODEL,
-    )
-
-
-def against_ideal(
-    title, workers, measured, predicted=None, stamp=None, low=None, high=None, log=True
-) -> Chart:
-    """Measured speedups beside the ideal line and, where there is one, a prediction."""
-    workers = np.asarray(workers, dtype=float)
-    line = np.geomspace(workers.min(), workers.max(), 25) if log else workers
-    series = [Series("ideal S = K", line, line, "dashed", tone=0)]
-    if predicted is not None:
-        series.append(Series("predicted", line, [predicted(k) for k in line], tone=1))
-    series.append(Series("measured", workers, measured, "points", tone=2, low=low, high=high))
-    ticks = tuple(workers) if workers.size <= 8 else tuple(k for k in POWERS if k <= workers.max())
-    return Chart(
-        title,
-        Axis("workers K", log=log, ticks=ticks),
-        Axis(
-            "speedup S(K)",
-            log=log,
-            ticks=tuple(k for k in POWERS if k <= line.max()) if log else (),
-        ),
-        tuple(series),
-        stamp=stamp,
     )
 
 
@@ -132,15 +101,3 @@ def loss_over_workers(workers, losses: dict) -> Chart:
         workers,
         MODEL,
     )
-
-
-def lines(title, x: Axis, y: Axis, columns: dict, at, stamp=None, limit=None) -> Chart:
-    """Several named curves over the same x, and an optional dashed limit (label, value)."""
-    series = [
-        Series(name, at, values, tone=tone)
-        for tone, (name, values) in enumerate(columns.items(), 1)
-    ]
-    if limit:
-        name, value = limit
-        series.append(Series(name, at, np.full(len(at), float(value)), "dashed", tone=0))
-    return Chart(title, x, y, tuple(series), stamp=stamp)

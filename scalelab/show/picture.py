@@ -1,0 +1,107 @@
+"""A chart as one file that needs nothing else: SVG, PNG or HTML, with its alt text inside.
+
+An SVG follows the reader's light or dark and brings its own colours and legend.
+"""
+
+import html
+import io
+import re
+from pathlib import Path
+
+from scalelab._given import shown
+from scalelab.show import draw, page
+from scalelab.show.chart import Chart
+
+SUFFIXES = (".svg", ".png", ".html")
+
+
+def checked(path):
+    """Return the path if a picture can be written there."""
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise ValueError(
+            f"a picture must end in {', '.join(SUFFIXES)}, got {shown(str(path))}: choose one"
+        )
+    if path.is_dir() or not path.parent.is_dir():
+        raise ValueError(
+            f"a picture must go into a folder that exists, got {shown(str(path))}: name another"
+        )
+    return path
+
+
+def write(chart: Chart, path):
+    """Write a chart to a file of the kind that its ending names."""
+    path = checked(path)
+    make = {".svg": _svg, ".png": _png, ".html": _html}[path.suffix.lower()]
+    try:
+        path.write_bytes(make(chart))
+    except OSError as error:
+        raise ValueError(
+            f"{path} must be a file that can be written, got {shown(error.strerror)}: name another"
+        ) from None
+
+
+def _html(chart):
+    title = html.escape(chart.title)
+    # The page's colours follow an attribute that a page of one figure has to set itself.
+    follow = (
+        "if (matchMedia('(prefers-color-scheme: dark)').matches) "
+        "document.documentElement.dataset.theme = 'dark'"
+    )
+    dark = "@media (prefers-color-scheme: dark) { body { background: #14181d } }"
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f"<script>{follow}</script><style>{dark}</style></head>"
+        f"<body>{page.figure(chart)}</body></html>\n"
+    ).encode()
+
+
+def _png(chart):
+    figure = _titled(chart)
+    out = io.BytesIO()
+    figure.savefig(
+        out,
+        dpi=150,
+        facecolor="white",
+        metadata={"Description": chart.describe(), "Software": None},
+    )
+    return out.getvalue()
+
+
+def _svg(chart):
+    import matplotlib
+
+    out = io.StringIO()
+    with matplotlib.rc_context(draw.style()):
+        _titled(chart).savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    image = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.DOTALL)
+    for colour, name in draw.INKS.items():
+        image = image.replace(colour, f"var(--sl-{name})")
+    light, dark = re.findall(
+        r"\{([^{}]*--sl-ink:[^{}]*?--sl-tone-5: #\w+;)", page.asset("figure.css")
+    )
+    style = (
+        f"<style>svg {{{light} background: #fff; font-family: system-ui, sans-serif }} "
+        f"@media (prefers-color-scheme: dark) {{ svg {{{dark} background: #14181d }} }}</style>"
+    )
+    words = f"<title>{html.escape(chart.title)}</title><desc>{html.escape(chart.describe())}</desc>"
+    label = html.escape(chart.describe(), quote=True)
+    return re.sub(
+        r"<svg([^>]*)>",
+        lambda found: f'<svg role="img" aria-label="{label}"{found[1]}>{words}{style}',
+        image,
+        count=1,
+    ).encode()
+
+
+def _titled(chart):
+    """The figure with what a page would write around it: title and legend."""
+    import matplotlib
+
+    figure, axes = draw._draw(chart)
+    with matplotlib.rc_context(draw.style()):
+        figure.set_size_inches(7.2, 4.8)
+        axes.set_title(chart.title, loc="left", fontsize=12, color="#20262e", wrap=True)
+        if len(chart.series) > 1:
+            axes.legend(labelcolor="#20262e", fontsize=9.5)
+    return figure

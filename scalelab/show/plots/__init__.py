@@ -1,0 +1,56 @@
+"""The charts that chapters show. Each takes numbers and returns a Chart; drawing is somebody else's.
+
+Here are those that several sections share; a section's own are in the module of its name.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scalelab.records import Stamp
+from scalelab.show.chart import Axis, Chart, Series
+
+POWERS = 2.0 ** np.arange(0, 11)  # 1 to 1024
+MODEL = Stamp("model")
+
+
+def workers_axis(log: bool = True, most: float = 1024) -> Axis:
+    """Return the axis that counts workers."""
+    return Axis("workers K", log=log, ticks=tuple(k for k in POWERS[::2] if k <= most))
+
+
+def against_ideal(
+    title, workers, measured, predicted=None, stamp=None, low=None, high=None, log=True
+) -> Chart:
+    """Speedups beside the ideal line and, where there is one, a prediction; measured unless of a model."""
+    workers = np.asarray(workers, dtype=float)
+    line = np.geomspace(workers.min(), workers.max(), 25) if log else workers
+    series = [Series("ideal S = K", line, line, "dashed", tone=0)]
+    if predicted is not None:
+        series.append(Series("predicted", line, [predicted(k) for k in line], tone=1))
+    points = "given" if stamp == MODEL else "measured"
+    series.append(Series(points, workers, measured, "points", tone=2, low=low, high=high))
+    ticks = tuple(workers) if workers.size <= 8 else tuple(k for k in POWERS if k <= workers.max())
+    return Chart(
+        title,
+        Axis("workers K", log=log, ticks=ticks),
+        Axis(
+            "speedup S(K)",
+            log=log,
+            ticks=tuple(k for k in POWERS if k <= line.max()) if log else (),
+        ),
+        tuple(series),
+        stamp=stamp,
+    )
+
+
+def lines(title, x: Axis, y: Axis, columns: dict, at, stamp=None, limit=None) -> Chart:
+    """Several named curves over the same x, and an optional dashed limit (label, value)."""
+    series = [
+        Series(name, at, values, tone=tone)
+        for tone, (name, values) in enumerate(columns.items(), 1)
+    ]
+    if limit:
+        name, value = limit
+        series.append(Series(name, at, np.full(len(at), float(value)), "dashed", tone=0))
+    return Chart(title, x, y, tuple(series), stamp=stamp)

@@ -1,0 +1,57 @@
+"""Section 3.5: both laws on one pair of axes, and laws against measured tables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scalelab import units
+from scalelab.models import laws, speedup
+from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.plots import MODEL, POWERS
+
+
+def two_readings(serial: float, measured_on: float, most: int = 1024) -> Chart:
+    """A serial share read on some number of workers: what it says of a fixed and of a grown job."""
+    workers = np.unique(np.geomspace(1, most, 48).round())
+    own = laws.rebase(serial, measured_on)
+    grown = laws.gustafson(workers, serial)
+    there = laws.gustafson(measured_on, serial)
+    top = speedup.ceiling(own)
+    series = [
+        Series("ideal S = K", workers, workers, "dashed", tone=0),
+        Series("job that grows with K", workers, grown, tone=3),
+        Series("job that stays as it is", workers, laws.amdahl(workers, own), tone=1),
+        Series("where s was measured", [measured_on], [there], "points", tone=2),
+    ]
+    axis = {"log": True, "low": 0.9, "high": most * 1.15, "ticks": tuple(POWERS[::2])}
+    return Chart(
+        f"{units.text(100 * serial, digits=4)}% serial, measured on K = {measured_on:,.0f}",
+        Axis("workers K", **axis),
+        Axis("speedup over one worker", **axis),
+        tuple(series),
+        {
+            "Speedup there": f"{there:.4g}×",
+            "Share of the one-worker time": f"{100 * own:.3g}%",
+            "Ceiling over one worker": "none" if np.isinf(top) else f"{top:,.4g}×",
+            "Left to gain from there": f"{1 / serial:.4g}×" if serial else "no limit",
+        },
+        MODEL,
+    )
+
+
+def fitted(title, workers, values, curves: dict, y: str, stamp=None, x: str = "workers K") -> Chart:
+    """Measured values over worker counts, and named curves through them."""
+    workers = np.asarray(workers, dtype=float)
+    line = np.geomspace(workers.min(), workers.max(), 60)
+    series = [
+        Series(name, line, curve(line), tone=tone)
+        for tone, (name, curve) in zip((3, 1, 4), curves.items(), strict=False)
+    ]
+    ticks = tuple(workers) if workers.size <= 8 else tuple(workers[::2])
+    return Chart(
+        title,
+        Axis(x, log=True, ticks=ticks),
+        Axis(y, low=0.0),
+        (*series, Series("measured", workers, values, "points", tone=2)),
+        stamp=stamp,
+    )

@@ -1,0 +1,128 @@
+"""Section 3.8: sweeps of message sizes and their fits, algorithms to choose from, and the critical scale."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scalelab import units
+from scalelab.models import algorithms, bandwidth, collectives, crossover, network, overlap
+from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.explore import Slider
+from scalelab.show.plots import MODEL, POWERS
+
+_MB = 1e6
+# In the rendered book these two start from the reader's own wire.
+LATENCY = Slider("latency α", (2e-6, 10e-6, 50e-6), start=10e-6, unit="s", follows="latency")
+LINKS = (1.25e9, 12.5e9, 50e9, 300e9, 450e9, 900e9)
+LINK = Slider("link 1/β", LINKS, start=50e9, unit="B/s", follows="link")
+
+
+def sweep(title, fitted: dict, stamp=None, naive=None) -> Chart:
+    """Measured times over message sizes, the lines fitted to them, and a naive line beside them."""
+    series = []
+    for tone, (name, fit) in enumerate(fitted.items(), 1):
+        size = np.geomspace(fit.sweep.size.min(), fit.sweep.size.max(), 60)
+        series.append(Series(f"fitted, {name}", size / _MB, 1e3 * fit.seconds(size), tone=tone))
+        measured = fit.sweep.size / _MB, 1e3 * fit.sweep.seconds
+        series.append(Series(name, *measured, "points", tone=tone))
+    if naive is not None:
+        line = 1e3 * naive(size)
+        series.append(
+            Series(
+                "least squares in seconds",
+                size / _MB,
+                np.where(line > 0, line, np.nan),
+                "dashed",
+                0,
+            )
+        )
+    return Chart(
+        title,
+        Axis("message M, MB", log=True, ticks=_ticks(series)),
+        Axis("milliseconds", log=True),
+        tuple(series),
+        stamp=stamp,
+    )
+
+
+def regimes(fit) -> dict:
+    """The columns of a table that tells the lines of a fit, with the ends of their intervals."""
+    rates = [one.bandwidth for one in fit.regimes]
+    return {
+        "messages from": [units.text(one.start, "B", binary=True) for one in fit.regimes],
+        "to": [units.text(one.stop, "B", binary=True) for one in fit.regimes],
+        "latency": [_ends(one.latency, "s") for one in fit.regimes],
+        "bytes of message per second": [_ends(rate, "B/s") for rate in rates],
+    }
+
+
+def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
+    """What share of the link each all-reduce gets, over the size of the message; yours is marked."""
+    workers = int(workers)
+    link = network.Network(latency, 1 / speed)
+    sizes = np.geomspace(1e3, 1e10, 15)
+    factor = bandwidth.bus_factor(workers)
+    series = [
+        Series(
+            name,
+            sizes / _MB,
+            100 * factor * sizes / collectives.all_reduce(sizes, workers, link, name) / speed,
+            tone=tone,
+        )
+        for tone, name in enumerate(algorithms.ALGORITHMS["all-reduce"], 1)
+    ]
+    best = crossover.fastest(size, workers, link)
+    seconds = collectives.all_reduce(size, workers, link, best)
+    ring = collectives.all_reduce(size, workers, link, "ring")
+    return Chart(
+        f"All-reduce among K = {workers:,}",
+        Axis("message M, MB", log=True, ticks=(0.001, 0.1, 10.0, 1000.0)),
+        Axis("share of the link that it gets, %", low=0.0, high=105),
+        (*series, Series("your message", [size / _MB] * 2, [0.0, 105], "dashed", tone=0)),
+        {
+            "Fastest": best,
+            "It takes": units.text(seconds, "s"),
+            "A ring takes": f"{units.text(ring, 's')}, {ring / seconds:.3g} times that",
+            "A ring gets half the link at": units.text(workers * latency * speed, "B"),
+        },
+        MODEL,
+    )
+
+
+def critical(compute: float, size: float, link, most: int = 1024) -> Chart:
+    """Computation and ring all-reduce of a step over the workers: where they cross is the critical scale."""
+    workers = POWERS[most >= POWERS]
+    exchange = collectives.all_reduce(size, workers, link)
+    there = overlap.critical_ring_workers(compute, size, link)
+    # A single worker exchanges nothing, which has no place on a logarithmic axis.
+    shown = np.where(exchange > 0, exchange, math.nan)
+    return Chart(
+        "A fixed step, divided, and its all-reduce",
+        Axis("workers K", log=True, ticks=tuple(workers[::2])),
+        Axis("seconds of a step", log=True),
+        (
+            Series("computation T(1) / K", workers, compute / workers, tone=1),
+            Series("all-reduce by ring", workers, shown, tone=2),
+            Series("both, nothing hidden", workers, compute / workers + exchange, tone=3),
+            Series("critical scale", [there], [compute / there], "points", tone=4),
+        ),
+        stamp=MODEL,
+    )
+
+
+def _ticks(series):
+    least, most = (f(f(one.x) for one in series) for f in (min, max))
+    every = 2 if most / least > 1e5 else 1
+    return tuple(10.0**n for n in range(-3, 6)[::every] if least <= 10.0**n <= most)
+
+
+def _ends(estimate, unit):
+    """An estimate and its interval as text; an end that the data leave open stays open."""
+    if estimate is None:
+        return "none to be seen"
+    low, high = (
+        "?" if end is None else units.text(end, unit, 2) for end in (estimate.low, estimate.high)
+    )
+    return f"{units.text(estimate.value, unit)} ({low} to {high})"

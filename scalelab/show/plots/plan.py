@@ -1,0 +1,67 @@
+"""Section 3.9: a plan drawn, time over devices with its band, what it loses to, and the size to buy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scalelab import units
+from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.plots import MODEL
+
+DAY = 86400
+
+
+def sizes(plan) -> Chart:
+    """Days of the run over devices, or seconds of a step where no end is given; the band and the deadline."""
+    whole = plan.job.goal.tokens is not None
+    rows = [one for one in plan.rows if one.fits and (not whole or math.isfinite(one.run))]
+    fitting = bool(rows)
+    rows = rows or list(plan.rows)
+    if not rows:
+        raise ValueError(
+            f"{plan.job.name} must have a size to draw, got none with any layout: see its reasons"
+        )
+    whole = whole and all(math.isfinite(one.run) for one in rows)
+    workers = np.array([one.workers for one in rows], dtype=float)
+    times = np.array([one.run / DAY if whole else one.seconds for one in rows])
+    ideal = times * [one.efficiency * (one.useful_share or 1.0) for one in rows]
+    low, high = times / plan.band, times * plan.band
+    said = "model" if fitting else "model, does not fit"
+    within = "nine of ten published runs lay within"
+    if len(rows) == 1:
+        series = [Series(f"{said}; {within}", workers, times, "points", tone=1, low=low, high=high)]
+    else:
+        series = [
+            Series("if nothing were lost", workers, ideal, "dashed", tone=0),
+            Series(within, workers, times, "band", tone=1, low=low, high=high),
+            Series(said, workers, times, tone=1),
+        ]
+    deadline = plan.job.goal.deadline
+    if whole and deadline is not None:
+        ends = workers if len(rows) > 1 else np.array([workers[0] / 2, workers[0] * 2])
+        series.append(
+            Series("deadline", ends, np.full(ends.shape, deadline / DAY), "dashed", tone=2)
+        )
+    readouts = {"Size to buy": "none" if plan.chosen is None else str(plan.chosen)}
+    if plan.bought:
+        at = plan.bought
+        y = at.run / DAY if whole else at.seconds
+        series.append(Series("size to buy", [at.workers], [y], "points", tone=3))
+        readouts |= {
+            "Step": units.text(at.seconds, "s"),
+            "MFU": units.text(at.mfu, "%"),
+            "Limited by": at.kind,
+        }
+        if at.dollars is not None:
+            readouts["Bill"] = f"${at.dollars:,.0f}"
+    what = "Days to the last token" if whole else "Seconds of a step"
+    return Chart(
+        f"{what} on {plan.job.cluster.device}, {units.text(plan.job.parameters / 1e9)} billion parameters",
+        Axis("devices K", log=True, ticks=tuple(workers[:: max(1, len(workers) // 6)])),
+        Axis("days" if whole else "seconds of a step", log=True),
+        tuple(series),
+        readouts,
+        MODEL,
+    )

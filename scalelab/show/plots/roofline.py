@@ -1,0 +1,92 @@
+"""Section 3.7: kernels under the roofs of a machine, measured or published."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scalelab import units
+from scalelab.models import attention, hardware, kernels, roofline
+from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.explore import Slider
+from scalelab.show.plots import MODEL
+
+DEVICES = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
+FORMAT = "bf16 tensor"
+# In the rendered book the slider starts from the reader's own device.
+RIDGES = tuple(
+    roofline.ridge(hardware.peak(one, FORMAT), one.bandwidth)
+    for one in map(hardware.device, DEVICES)
+)
+YOURS = Slider("device", DEVICES, start="H100 SXM", follows="ridge", near=RIDGES)
+WIDTH = 2  # bytes of such a number
+# One layer of a model of 70 billion parameters: grouped queries, gated feed-forward.
+HIDDEN, FEEDFORWARD, HEADS, KV_HEADS, HEAD = 8192, 28672, 64, 8, 128
+
+
+def roofs(title, peaks: dict, bandwidths: dict, points=None, stamp=None, theory=None) -> Chart:
+    """Roofs of a machine over intensity, and kernels as points: {name: (intensity, FLOP/s)}.
+
+    `peaks` are flat roofs by number format, `bandwidths` slopes by memory level; the first of each
+    make the roof proper. `theory` is a second pair (peak, bandwidth), drawn thin.
+    """
+    (format_name, peak), *others = peaks.items()
+    (level, bandwidth), *faster = bandwidths.items()
+    unit, said = (1e12, "TFLOP/s") if peak >= 1e13 else (1e9, "GFLOP/s")
+    at = np.geomspace(0.03, 3000, 60)
+
+    def under(*roof):
+        return roofline.attainable(at, *roof) / unit
+
+    series = [Series(f"{format_name}, from {level}", at, under(peak, bandwidth), tone=1)]
+    for tone, (name, value) in enumerate(faster, 3):
+        series.append(Series(f"from {name}", at, under(peak, value), tone=tone))
+    for name, value in others:
+        series.append(Series(name, at, np.full_like(at, value / unit), "dashed", tone=0))
+    if theory:
+        series.append(Series("printed by the seller", at, under(*theory), "dashed", tone=5))
+    if points:
+        x, y = zip(*points.values(), strict=True)
+        series.append(Series("kernel", x, np.array(y) / unit, "points", tone=2))
+    return Chart(
+        title,
+        Axis("intensity, FLOP per byte", log=True, ticks=(0.1, 1, 10, 100, 1000)),
+        Axis(said, log=True, ticks=tuple(10.0 ** np.arange(-3, 6))),
+        tuple(series),
+        stamp=stamp,
+    )
+
+
+def layer(sequences, context):
+    """The kernels of one layer of a large model that reads a prompt, or adds one token to it."""
+    one, all_tokens = sequences, sequences * context
+    heads = {"heads": HEADS, "kv_heads": KV_HEADS, "sequences": sequences}
+    return {
+        "product, reading": kernels.gemm(all_tokens, FEEDFORWARD, HIDDEN, WIDTH),
+        "product, writing": kernels.gemm(one, FEEDFORWARD, HIDDEN, WIDTH),
+        "attention, reading": attention.fused(context, context, HEAD, WIDTH, causal=True, **heads),
+        "attention, writing": attention.decode(context, HEAD, WIDTH, **heads),
+    }
+
+
+def moving(device: str, sequences: float, context: float) -> Chart:
+    """Where a layer's products and attention stand on a device, by batch and length of context."""
+    found = hardware.device(device)
+    peak, bandwidth = hardware.peak(found, FORMAT), found.bandwidth
+    points = layer(int(sequences), int(context))
+    at = np.geomspace(0.5, 20000, 60)
+    series = [Series("roof", at, roofline.attainable(at, peak, bandwidth) / 1e12, tone=0)]
+    readouts = {"Ridge": f"{roofline.ridge(peak, bandwidth):.0f} FLOP/B"}
+    for tone, (name, kernel) in enumerate(points.items(), 1):
+        reached = float(roofline.attainable(kernel.intensity, peak, bandwidth))
+        here = [float(kernel.intensity)], [reached / 1e12]
+        series.append(Series(name, *here, "points", tone=tone))
+        kind = roofline.classify(kernel.flops, kernel.bytes, peak, bandwidth)
+        readouts[name.capitalize()] = f"{units.text(float(kernel.intensity))} FLOP/B, {kind}"
+    return Chart(
+        f"{device}: {sequences:g} sequences of {context:g} tokens",
+        Axis("intensity, FLOP per byte", log=True, ticks=(1, 10, 100, 1000, 10000)),
+        Axis("at most, TFLOP/s", log=True, ticks=(1, 10, 100, 1000)),
+        tuple(series),
+        readouts,
+        MODEL,
+    )

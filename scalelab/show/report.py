@@ -1,0 +1,146 @@
+"""A rubric as one HTML file: verdict, table, three figures, the written claim and its limits.
+
+No request leaves the page. It follows the reader's light or dark, reads on a phone and prints.
+"""
+
+from __future__ import annotations
+
+import html
+
+from scalelab.show import page, scorecard
+
+# Figures follow an attribute where a page sets one; this page has none and asks the reader's system.
+_THEME = (
+    "<script>const dark = matchMedia('(prefers-color-scheme: dark)');"
+    "const set = () => { document.documentElement.dataset.theme = dark.matches ? 'dark' : 'light'; };"
+    "dark.addEventListener('change', set); set();"
+    "addEventListener('beforeprint', () => { document.documentElement.dataset.theme = 'light'; });"
+    "addEventListener('afterprint', set);</script>"
+)
+
+
+def page_of(report, claim: str = "") -> str:
+    """Return the whole page; `claim` is what the author writes beside the verdict."""
+    title = f"Scaling rubric: {report.name}"
+    figures = (scorecard.speedup, scorecard.efficiency, scorecard.cost)
+    body = [
+        f"<h1>{html.escape(title)}</h1>",
+        f'<p class="verdict">{html.escape(report.verdict)}</p>',
+        *([_claim(claim)] if claim.strip() else []),
+        "<h2>The four metrics</h2>",
+        scorecard.scores(report)._repr_html_(),
+        scorecard.gates(report)._repr_html_(),
+        _pairs(scorecard.findings(report)),
+        "<h2>Speedup, efficiency, cost</h2>",
+        *(page.figure(figure(report)) for figure in figures),
+        "<h2>What is asked of a configuration</h2>",
+        _pairs(_asked(report)),
+        "<h2>Analysis</h2>",
+        *(f"<p>{html.escape(text)}</p>" for text in analysis(report)),
+        "<h2>Limits of the claim</h2>",
+        "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in report.remarks) + "</ul>",
+        "<h2>What was not measured</h2>",
+        "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in unmeasured(report)) + "</ul>",
+    ]
+    # Nothing from elsewhere may load, whatever stands in a name.
+    policy = (
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{page.asset('report.css')}</style>\n{_THEME}\n</head>\n"
+        f"<body>\n<main>\n{chr(10).join(body)}\n</main>\n</body>\n</html>\n"
+    )
+
+
+class Embedded:
+    """A page shown inside another, as it would be alone: nothing of one reaches the other."""
+
+    def __init__(self, text: str, title: str = "The report", height: int = 640) -> None:
+        self.text, self.title, self.height = text, title, height
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="{html.escape(self.title)}" sandbox="allow-scripts" '
+            f'style="width:100%;height:{self.height}px;border:1px solid #8888" '
+            f'srcdoc="{html.escape(self.text)}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.title}: {len(self.text) / 1e3:.0f} kB of HTML"
+
+
+def analysis(report) -> list[str]:
+    """Return the written analysis: what the largest number hides, and what the choice rests on."""
+    largest = max(report.rows, key=lambda row: row.speedup)
+    texts = []
+    if report.recommended != largest.workers:
+        lost = 1 - largest.efficiency
+        texts.append(
+            f"The largest speedup is {largest.speedup:.2f} times, on {largest.workers} workers. "
+            f"There the efficiency is {largest.efficiency:.3f}"
+            + (f": {lost:.0%} of what is paid for does nothing" if lost > 0 else "")
+            + f", and a unit costs {_ratio(largest, report)} times what it costs on "
+            f"{report.baseline}. It is not the number to quote."
+        )
+    if report.recommended is not None:
+        texts.append(f"{report.recommended} workers are {report.reason}.")
+    out = [row for row in report.rows if row.passes_gate is False]
+    if out:
+        sizes = ", ".join(str(row.workers) for row in out)
+        texts.append(
+            f"A speedup counts only where the result is as good. At {sizes} workers it is not, so "
+            "those times are of another job and rank nowhere."
+        )
+    return texts
+
+
+def unmeasured(report) -> list[str]:
+    """Return what the rows leave open."""
+    texts = [f"More than {report.rows[-1].workers} workers."]
+    if all(row.runs == 1 for row in report.rows):
+        texts.append("How much time and quality differ from run to run.")
+    if all(row.joules is None for row in report.rows):
+        texts.append("Energy and CO2.")
+    if all(row.latency is None for row in report.rows):
+        texts.append("The latency of a single result, at any percentile.")
+    if report.shortfall is not None and report.shortfall.how != "measured":
+        texts.append("The exposed communication of a step.")
+    if not report.work_stated:
+        texts.append("The work of a run.")
+    return texts
+
+
+def _ratio(row, report):
+    return f"{row.cost_per_work / report.row(report.baseline).cost_per_work:.2f}"
+
+
+def _claim(text):
+    return f"<h2>The claim</h2><p>{html.escape(text)}</p>"
+
+
+def _asked(report):
+    from scalelab import units
+
+    limits = report.limits
+    asked = {
+        "efficiency": f"at least {units.text(limits.floor)}",
+        "loss of quality": f"at most {units.text(limits.tolerance)}, one-sided",
+    }
+    for name, unit in (("deadline", "s"), ("latency", "s"), ("joules", "J"), ("grams", "g")):
+        if getattr(limits, name) is not None:
+            asked[name] = f"at most {units.text(getattr(limits, name), unit)}"
+    if limits.budget is not None:
+        asked["budget"] = f"at most ${units.text(limits.budget)}"
+    if limits.throughput is not None:
+        asked["throughput"] = f"at least {units.text(limits.throughput)} per second"
+    return asked | {"among those": f"the {limits.objective}"}
+
+
+def _pairs(found):
+    items = "".join(
+        f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in found.items()
+    )
+    return f'<dl class="found">{items}</dl>'

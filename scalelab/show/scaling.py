@@ -1,0 +1,174 @@
+"""The charts of a scaling table: what was measured, what is odd about it, and what it foretells."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+
+import numpy as np
+
+from scalelab import ranks, units
+from scalelab.infer.predict import predict
+from scalelab.show.chart import Axis, Chart, Series
+
+_POINTS = 17  # of a prediction: each takes a hundredth of a second
+_APART = 0.05  # curves closer than this lie on each other
+_MOST_MARKS = 3  # findings with a colour of their own
+_NEAR = 10.0  # a ceiling further away than this would flatten everything below it
+
+
+def audited(table, findings=()) -> Chart:
+    """The rows of a table beside the ideal line, with the rows that serious findings are about."""
+    workers, values = _totals(table)
+    ends = np.array([min(workers), max(workers)], float)
+    base = statistics.median(v for k, v in zip(workers, values, strict=True) if k == ends[0])
+    ideal = base * (ends[0] / ends if table.measure == "seconds" else ends / ends[0])
+    marks = list(_marks(table, findings, tones=(2, 4, 5)))
+    series = [Series("ideal", ends, ideal, "dashed", tone=0), _measured(table), *marks]
+    title = f"{table.name}: {table.measure} on {_count(ends[0])} to {_count(ends[1])} workers"
+    readouts = {one.label: f"at {_listed(one.x)} workers" for one in marks}
+    return Chart(title, *_axes(table.measure, ends), tuple(series), readouts)
+
+
+def fitted(judged) -> Chart:
+    """What was measured, the two best families, the ceiling of the best, and the predicted band."""
+    if judged.rows is None or judged.refused:
+        return audited(judged.table, judged.findings)
+    rows, table = judged.rows, judged.table
+    most = max([*(one.workers for one in judged.predictions), rows.sizes[-1]])
+    at = np.unique([*np.geomspace(rows.base, most, _POINTS), *rows.sizes])
+    at = at if at.size <= 3 * _POINTS else at[:: at.size // _POINTS + 1]
+    band = [predict(rows, k, family=judged.family) for k in at]
+    low, value, high = (np.array([getattr(p, n) for p in band]) for n in ("low", "value", "high"))
+    behind = judged.family or "all families together"
+    series = [
+        Series(f"90 % interval, {behind}", at, value, "band", tone=3, low=low, high=high),
+        Series(f"expected, {behind}", at, value, tone=3),
+    ]
+    fits = _best(judged, at)
+    for fit, tone in zip(fits, (5, 4), strict=False):
+        series.append(Series(fit.family.name, at, _curve(rows, fit, at), "dashed", tone=tone))
+    readouts = {}
+    if limit := ceiling(rows, fits[0], most):
+        name = f"{'floor' if rows.unit == 'seconds' else 'ceiling'} of {fits[0].family.name}"
+        readouts[name] = _value(limit, rows.unit)
+        if 1 / _NEAR < limit / value[-1] < _NEAR:
+            series.append(Series(name, at, np.full(at.size, limit), "dashed", tone=0))
+    measured, marks = _measured(table), list(_marks(table, judged.findings, tones=(2,)))
+    series += [measured, *marks] if rows.unit == table.measure else []
+    readouts |= {one.label: f"at {_listed(one.x)} workers" for one in marks}
+    for one in judged.predictions:
+        ends = " to ".join(_value(end, rows.unit) for end in (one.low, one.high))
+        readouts[f"At {_count(one.workers)} workers"] = f"{_value(one.value, rows.unit)} ({ends})"
+    title = f"{table.name}: {rows.unit} measured to {_count(rows.sizes[-1])} workers"
+    title += f", expected to {_count(most)}" if most > rows.sizes[-1] else ""
+    return Chart(title, *_axes(rows.unit, at), tuple(series), readouts)
+
+
+def narrowing(advice) -> Chart:
+    """What one more measurement at each size would leave of the interval at the target."""
+    at = np.array([one.workers for one in advice.options], float)
+    now = Series("now", at, [one.before for one in advice.options], "dashed", tone=0)
+    then = Series("on average, with one more", at, [one.after for one in advice.options], "points")
+    y = Axis("high end over low end of the interval", low=1.0)
+    title = f"One more measurement, and the interval at {_count(advice.target)} workers"
+    best = {} if advice.best is None else {"Narrows most": f"{_count(advice.best.workers)} workers"}
+    return Chart(title, _workers(at), y, (now, then), best)
+
+
+def ceiling(rows, fit, most):
+    """The best a family promises at any size: its limit or its peak; None where it grows for ever.
+
+    >>> from scalelab.infer.fit import fit
+    >>> from scalelab.infer.rows import Rows
+    >>> rows = Rows.of([1, 2, 4, 8], seconds=[100, 55, 32.5, 21.25])
+    >>> round(ceiling(rows, fit(rows, "amdahl"), 64), 3)
+    10.0
+    """
+    if rows.grows:
+        return None
+    far = np.geomspace(rows.base, 1e9 * most, 4001)
+    rate = fit.rate(far)
+    rate = rate[np.isfinite(rate) & (rate > 0)]
+    # A curve that still rises by a percent in the last of its decades has no ceiling in sight.
+    if not rate.size or rate[-1] > 1.01 * rate[-len(far) // 10] or rate.max() <= rate[0]:
+        return None
+    return float(rows.value(1.0, rate.max()))
+
+
+def _totals(table):
+    """Workers, and times or throughputs of all workers together."""
+    return table.workers, table.columns[table.measure]
+
+
+def _measured(table):
+    """One point per size: its median, with the interval of it where there are replicates."""
+    found = {}
+    for k, value in zip(*_totals(table), strict=True):
+        found.setdefault(k, []).append(value)
+    sizes = sorted(found)
+    ends = {"low": [], "high": []}
+    for size in sizes:
+        runs = sorted(found[size])
+        rank = ranks.narrowest(len(runs))[0]
+        ends["low"].append(runs[rank - 1])
+        ends["high"].append(runs[-rank])
+    ends = ends if len(table.rows) > len(sizes) else {}
+    middle = [statistics.median(found[size]) for size in sizes]
+    return Series("measured", sizes, middle, "points", tone=1, **ends)
+
+
+def _marks(table, findings, tones):
+    """The rows that serious findings name, each finding a series of its own as far as tones last."""
+    at = {
+        row.line: pair
+        for row, pair in zip(table.rows, zip(*_totals(table), strict=True), strict=True)
+    }
+    serious = [one for one in findings if one.severity != "note"]
+    named = [(one.name, sorted({at[line] for line in one.rows if line in at})) for one in serious]
+    named = [(name, points) for name, points in named if points][:_MOST_MARKS]
+    for (name, points), tone in zip(named, itertools.cycle(tones)):
+        yield Series(name.replace("_", " "), *zip(*points, strict=True), "points", tone=tone)
+
+
+def _best(judged, at):
+    """The chosen family, and the next best whose curve can be told from it."""
+    first, *others = sorted(
+        judged.comparison.fits, key=lambda fit: (fit.family.name != judged.chosen, fit.loo)
+    )
+    chosen = _curve(judged.rows, first, at)
+    for fit in others:
+        if np.nanmax(np.abs(np.log(_curve(judged.rows, fit, at) / chosen)), initial=0) > _APART:
+            return first, fit
+    return (first,)
+
+
+def _curve(rows, fit, at):
+    with np.errstate(all="ignore"):
+        rate = fit.rate(at)
+        return rows.value(at, np.where(rate > 0, rate, np.nan))
+
+
+def _axes(measure, at):
+    return _workers(at), Axis("seconds" if measure == "seconds" else "throughput", log=True)
+
+
+def _workers(at):
+    # A power of four on a wide axis, of two on a narrow one.
+    low, high = int(np.floor(np.log2(min(at)))), int(np.ceil(np.log2(max(at))))
+    step = max(1, (high - low) // 5)
+    ticks = tuple(2.0**n for n in range(low, high + 1, step))
+    return Axis("workers K", log=True, ticks=ticks)
+
+
+def _value(value, measure):
+    return units.text(value, "s" if measure == "seconds" else "")
+
+
+def _count(workers):
+    return units.text(float(workers), digits=10)
+
+
+def _listed(workers):
+    told = [_count(k) for k in workers]
+    return ", ".join(told[:4]) + (" and more" if len(told) > 4 else "")

@@ -1,0 +1,236 @@
+"""A rubric for people: the table, and the figures of speedup, efficiency and cost.
+
+Columns and digits are those in which a capstone is usually reported. Colours: 1 measured, 2 fitted, 3
+recommended, 0 what is not data.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scalelab import units
+from scalelab.models import laws
+from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.table import Table, table
+
+_POINTS = 60
+
+
+def scores(report) -> Table:
+    """Return one row per configuration: the four metrics, energy where there is one, and the gate."""
+    rows = report.rows
+    columns = {
+        "K": [row.workers for row in rows],
+        "T(K)": [units.text(row.seconds, "s") for row in rows],
+        "speedup": [f"{row.speedup:.2f}" for row in rows],
+        "efficiency": [f"{row.efficiency:.3f}" for row in rows],
+        **_split(rows),
+        report.metric: [_quality(row.quality, report) for row in rows],
+        "$/run": [_amount(row.cost) for row in rows],
+        "$/work": [_each(row.cost_per_work) for row in rows],
+        "work/$": [_amount(row.work_per_cost, whole=True) for row in rows],
+    }
+    if any(row.joules_per_work is not None for row in rows):
+        columns["J/work"] = [_or_none(row.joules_per_work) for row in rows]
+    if any(row.grams is not None for row in rows):
+        columns["g CO2"] = [_or_none(row.grams) for row in rows]
+    if any(row.latency is not None for row in rows):
+        columns["latency"] = [_or_none(row.latency, "s") for row in rows]
+    return table(columns, f"{report.name}: four metrics of each row", stamp=report.stamp)
+
+
+def _split(rows):
+    """The two factors of an efficiency to a target, where the training it took is known."""
+    if all(row.learning is None for row in rows):
+        return {}
+    named = {"= system": "system", "x learning": "learning"}
+    return {text: [_or_none(getattr(r, name)) for r in rows] for text, name in named.items()}
+
+
+def gates(report) -> Table:
+    """Return one row per configuration: quality against the baseline, the limits, what it implies of s."""
+    rows = report.rows
+    columns = {
+        "K": [row.workers for row in rows],
+        "runs": [row.runs for row in rows],
+        "gate": [row.gate.verdict for row in rows],
+        "loss of quality": [_loss(row, report) for row in rows],
+        "limits": [", ".join(row.missed) or "met" for row in rows],
+        "Karp-Flatt": ["–" if row.karp_flatt is None else f"{row.karp_flatt:.4f}" for row in rows],
+    }
+    return table(
+        columns, f"{report.name}: the gate, the limits, and the serial fraction of each row"
+    )
+
+
+def findings(report) -> dict[str, str]:
+    """Return the lines under the table: what the rows say together, by name."""
+    found = {}
+    base = f"of the time on {_workers(report.baseline)}"
+    if report.serial is not None:
+        one = report.serial
+        spread = "no row to spare" if one.low is None else f"{one.low:.4f} to {one.high:.4f}, 90 %"
+        law = "Amdahl" if report.scaling == "strong" else "Gustafson"
+        found[f"serial fraction s ({law})"] = f"{one.value:.4f} ({spread}) {base}"
+        largest = report.rows[-1]
+        if report.scaling == "strong":
+            found["ceiling 1/s"] = "none" if not one.value else f"{one.ceiling:.1f}x"
+        found[f"speedup at K = {largest.workers}"] = (
+            f"measured {largest.speedup:.2f}x, model {report.predicted_speedup:.2f}x"
+        )
+    held = {True: "yes", False: "no", None: "undecided"}[report.quality_held]
+    found["quality held"] = f"{held} (largest drift {_quality(report.max_drift, report)})"
+    found["cheapest per work"] = f"K = {report.cheapest}"
+    largest = report.largest_efficient
+    found[f"efficiency >= {report.limits.floor:.2f} up to"] = (
+        "nowhere" if largest is None else f"K = {largest}"
+    )
+    found["not beaten in time and cost"] = "K = " + ", ".join(map(str, report.pareto))
+    picked = "none" if report.recommended is None else f"K = {report.recommended}"
+    found["recommended"] = f"{picked}: {report.reason}"
+    return found
+
+
+def speedup(report) -> Chart:
+    """Return the figure of speedup: measured, the ideal, and the law that was fitted."""
+    x, factors = _curve(report)
+    series = [
+        _points("measured", report, [row.speedup for row in report.rows]),
+        Series("ideal", x, factors, "dashed", 0),
+    ]
+    if report.serial is not None:
+        law = laws.amdahl if report.scaling == "strong" else laws.gustafson
+        name = "Amdahl" if report.scaling == "strong" else "Gustafson"
+        modelled = [_law(law, factor, report.serial.value) for factor in factors]
+        series.append(Series(f"{name}, s = {report.serial.value:.4f}", x, modelled, "line", 2))
+    series += _picked(report, "speedup")
+    title = f"Speedup over {_workers(report.baseline)}"
+    ticks = _apart([row.workers / report.baseline for row in report.rows])
+    y = Axis("speedup", log=True, ticks=ticks)
+    return Chart(title, _axis(report), y, tuple(series), stamp=report.stamp)
+
+
+def efficiency(report) -> Chart:
+    """Return the figure of efficiency, with the floor."""
+    x = np.array([report.rows[0].workers, report.rows[-1].workers], float)
+    series = [_points("measured", report, [row.efficiency for row in report.rows])]
+    if report.limits.floor:
+        floor = f"floor {units.text(report.limits.floor)}"
+        series.append(Series(floor, x, np.full(2, report.limits.floor), "dashed", 0))
+    series += _picked(report, "efficiency")
+    title = "Efficiency: the share of the paid workers that did useful work"
+    axis = Axis("efficiency", low=0.0)
+    return Chart(title, _axis(report), axis, tuple(series), stamp=report.stamp)
+
+
+def cost(report) -> Chart:
+    """Return the figure of cost against time, with the rows that no other beats.
+
+    Of the whole run where every row does the same work, else of a unit of it.
+    """
+    same = report.scaling == "strong"
+    x, y = ("seconds", "cost") if same else ("time", "cost_per_work")
+    per = "of the run" if same else "per unit of work"
+
+    def at(label, rows, kind="points", tone=1):
+        return Series(
+            label, [getattr(r, x) for r in rows], [getattr(r, y) for r in rows], kind, tone
+        )
+
+    ranked = [row for row in report.rows if row.passes_gate]
+    out = [row for row in report.rows if not row.passes_gate]
+    front = sorted((row for row in ranked if row.workers in report.pareto), key=lambda r: r.time)
+    series = [at("holds quality", ranked)]
+    if len(front) > 1:
+        series.append(at("not beaten in time and cost", front, "dashed", 0))
+    if out:
+        series.append(at("lost quality, or undecided", out, tone=4))
+    if report.recommended is not None:
+        picked = report.row(report.recommended)
+        series.append(at(f"recommended, K = {picked.workers}", [picked], tone=3))
+    ticks = _apart([getattr(row, x) for row in report.rows])
+    return Chart(
+        "Cost against time: what sooner costs, where quality holds",
+        Axis(f"seconds {per}", log=True, ticks=ticks),
+        Axis(f"dollars {per}", low=0.0),
+        tuple(series),
+        stamp=report.stamp,
+    )
+
+
+def _points(label, report, values):
+    workers = [row.workers for row in report.rows]
+    return Series(label, workers, values, "points", 1)
+
+
+def _picked(report, name):
+    if report.recommended is None:
+        return []
+    row = report.row(report.recommended)
+    label = f"recommended, K = {row.workers}"
+    return [Series(label, [row.workers], [getattr(row, name)], "points", 3)]
+
+
+def _curve(report):
+    x = np.geomspace(report.rows[0].workers, report.rows[-1].workers, _POINTS)
+    return x, x / report.baseline
+
+
+def _law(law, factor, serial):
+    """Return the speedup by a law; below the baseline, seen from the smaller size."""
+    if factor >= 1:
+        return law(factor, serial)
+    if law is laws.amdahl:
+        return 1 / (serial + (1 - serial) / factor)
+    return serial + (1 - serial) * factor
+
+
+def _axis(report):
+    return Axis("workers K", log=True, ticks=_apart([row.workers for row in report.rows]))
+
+
+def _apart(values):
+    """Return values far enough apart on a logarithmic axis to be written beside each other."""
+    kept = []
+    for value in sorted(map(float, values)):
+        if not kept or value >= 1.35 * kept[-1]:
+            kept.append(value)
+    return tuple(kept) if len(kept) <= 12 else ()
+
+
+def _quality(value, report):
+    """Write a quality with as many decimals as the tolerance needs, and three or more below ten."""
+    tolerance = report.limits.tolerance
+    needed = math.ceil(-math.log10(tolerance)) if tolerance > 0 else 3
+    largest = max(abs(row.quality) for row in report.rows)
+    return f"{value:.{min(12, max(needed, 3 if largest < 10 else 2))}f}"
+
+
+def _amount(value, whole=False):
+    """Write dollars with cents and large numbers whole, and small ones with three figures."""
+    if whole:
+        return f"{value:.0f}" if 100 <= value < 1e12 else units.text(value)
+    return f"{value:.2f}" if value >= 0.1 else units.text(value)
+
+
+def _each(value):
+    """Write the dollars of one unit of work, which may be an item or a whole model."""
+    return f"{value:.3e}" if value < 0.01 else f"{value:.2f}"
+
+
+def _loss(row, report):
+    """Write the loss, and where it was tested against noise its one-sided ends."""
+    gate, shown = row.gate, _quality(row.gate.loss + 0.0, report)
+    if not gate.tested:
+        return shown
+    return f"{shown} ({_quality(gate.low, report)} to {_quality(gate.high, report)})"
+
+
+def _or_none(value, unit=""):
+    return "–" if value is None else units.text(value, unit)
+
+
+def _workers(count):
+    return f"{count} worker{'' if count == 1 else 's'}"

@@ -1,0 +1,121 @@
+"""What the series of a chart say in words and numbers, for those who do not see the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scalelab import units
+
+if TYPE_CHECKING:
+    from scalelab.show.chart import Series
+
+MOST_ROWS = 12  # a table twin much longer than this is not read
+MOST_LISTED = 6  # values at one place; more are counted
+
+
+def text(value: float) -> str:
+    """Return a number of a figure as people read it: counts exactly, the rest to four digits."""
+    whole = float(value).is_integer() and abs(value) < 1e9
+    return units.text(float(value), digits=10 if whole else 4)
+
+
+def number(value: float) -> str:
+    """Return a number as text, and nothing for one that is not there."""
+    return text(value) if np.isfinite(value) else ""
+
+
+def course(one: Series) -> str:
+    """Return where a series begins and ends, or how much of it there is where it has no two ends."""
+    shown = np.isfinite(one.y)
+    if not shown.any():
+        return "outside the picture"
+    if one.kind == "band":
+        ends = [one.x[np.flatnonzero(shown)[end]] for end in (0, -1)]
+        return "from " + ", and ".join(f"{at(one, x)} at {number(x)}" for x in ends)
+    x, y = one.x[shown], one.y[shown]
+    if one.kind == "lane":
+        return f"{y.size // 2} bars until {number(x.max())}"
+    if _upright(one):
+        return f"at {number(x[0])}"
+    if _pieces(one):
+        return f"{len(_starts(one))} lines"
+    if np.unique(x).size < x.size:
+        return (
+            f"{x.size} points from {number(x.min())} to {number(x.max())}, up to {number(y.max())}"
+        )
+    ends = f"{number(y[0])} at {number(x[0])}"
+    if y.size == 1:
+        return ends
+    ends = f"from {ends} to {number(y[-1])} at {number(x[-1])}"
+    top = int(np.argmax(y))
+    if 0 < top < y.size - 1 and y[top] > max(y[0], y[-1]):
+        ends += f", highest {number(y[top])} at {number(x[top])}"
+    return ends
+
+
+def places(series: Sequence[Series]) -> np.ndarray:
+    """Return the x of the rows of a table: marked points, or a dozen of a line's and each single mark."""
+    marked = [one.x for one in series if one.kind == "points" and one.x.size > 1]
+    xs = np.unique(np.concatenate(marked or [one.x for one in series]))
+    xs = xs[np.isfinite(xs)]
+    if xs.size > MOST_ROWS:
+        xs = xs[np.unique(np.linspace(0, xs.size - 1, MOST_ROWS).round().astype(int))]
+    single = [
+        one.x[:1] for one in series if np.isfinite(one.y[0]) and (_lone(one) or _upright(one))
+    ]
+    return np.unique(np.concatenate([xs, *single]))
+
+
+def at(one: Series, x: float) -> str:
+    """Return the value of a series at x, read between its points if it is a line, empty where it has none.
+
+    Of a lane these are the bars that run then, of the edges of a graph how many begin there.
+    """
+    if one.kind == "lane":
+        begins = _starts(one)
+        runs = (one.x[begins] <= x) & (x < one.x[np.minimum(begins + 1, one.x.size - 1)])
+        return _listed(one.y[begins[runs]])
+    same = np.flatnonzero(np.isclose(one.x, x, rtol=1e-9))
+    if _pieces(one):
+        begun = np.intersect1d(same, _starts(one)).size
+        return text(begun) if begun else ""
+    if _upright(one):
+        return "here" if same.size else ""
+    if same.size:
+        if one.kind == "band" or (one.low is not None and one.high is not None):
+            low, high = one.low[same[0]], one.high[same[0]]
+            spread = f"{number(low)} to {number(high)}"
+            return spread if one.kind == "band" else f"{number(one.y[same[0]])} ({spread})"
+        return _listed(one.y[same])
+    if one.kind in ("line", "dashed") and one.x[0] < x < one.x[-1]:
+        return number(float(np.interp(x, one.x, one.y)))
+    return ""
+
+
+def _lone(one: Series) -> bool:
+    return one.kind == "points" and one.x.size == 1
+
+
+def _upright(one: Series) -> bool:
+    """Whether a line only marks a place on the x axis, such as a deadline."""
+    return one.kind in ("line", "dashed") and one.x.size > 1 and bool((one.x == one.x[0]).all())
+
+
+def _pieces(one: Series) -> bool:
+    """Whether a line is many short ones, such as the edges of a graph."""
+    return one.kind in ("line", "dashed") and bool(np.isnan(one.x).any())
+
+
+def _starts(one: Series) -> np.ndarray:
+    """Return where the pieces of a line, or the bars of a lane, begin."""
+    known = np.isfinite(one.x) & np.isfinite(one.y)
+    return np.flatnonzero(known & ~np.append(False, known[:-1]))
+
+
+def _listed(values: np.ndarray) -> str:
+    """Return several values at one place as people list them."""
+    told = [number(v) for v in np.unique(values[np.isfinite(values)])]
+    return ", ".join(told) if len(told) <= MOST_LISTED else f"{len(told)}: {told[0]} to {told[-1]}"
