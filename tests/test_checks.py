@@ -7,6 +7,7 @@ import fractions
 import logging
 import math
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -19,12 +20,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalelab.checks import Incomplete, Task, fresh
+from scalelab.checks import Incomplete, Task, fresh, seconds_of, variant
 from scalelab.checks.call import call
 from scalelab.checks.fresh import PUBLIC, secret
+from scalelab.checks.keys import course_key, student_key, using
 from scalelab.checks.plain import Unreadable, plain
 from scalelab.checks.report import points
 from scalelab.checks.words import describe, difference, show
+from scalelab.records import Machine, Sample
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 PLAIN = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4), max_leaves=12)
@@ -470,7 +473,7 @@ def test_values_of_every_kind_can_be_right_wrong_and_hidden():
     task.text("name", expect="Cache")
     task.sequence("pair", expect=[16, 64])
     assert [v.state for v in task.verdicts] == ["right", "wrong", "right", "right", "wrong"]
-    assert task.verdicts[1].text == "gives a wrong answer"
+    assert task.verdicts[1].text == "is not the right answer"
     assert task.score() == 2.0  # the visible n is practice, the pair is wrong
 
 
@@ -567,3 +570,254 @@ def test_points_are_shared_by_weight():
     task.number("a", expect=1, weight=3)
     task.number("b", expect=1, weight=1)
     assert points(task.verdicts, 4) == 3.0
+
+
+# A student's own numbers
+
+RANGES = {"workers": [8, 16, 32, 64], "serial": (0.01, 0.2), "nodes": range(2, 10)}
+
+
+def test_every_student_has_numbers_of_their_own_and_the_grader_draws_the_same(monkeypatch):
+    keys = [student_key(f"student {n}".replace(" ", ""), b"course") for n in range(60)]
+    drawn = []
+    for key in keys:
+        monkeypatch.setenv("SCALELAB_STUDENT_KEY", key)
+        at_home = variant("docs/1.1", **RANGES)
+        monkeypatch.delenv("SCALELAB_STUDENT_KEY")
+        with using(key):
+            assert variant("docs/1.1", **RANGES).values == at_home.values
+        assert at_home.student == key.split()[0]
+        drawn.append(at_home.variant)
+    assert len(set(drawn)) > 15
+    assert 0 not in drawn
+
+
+def test_a_key_tells_nothing_of_the_secret_and_another_course_makes_another():
+    assert student_key("ada", b"one") != student_key("ada", b"two")
+    assert student_key("ada", b"one") != student_key("bob", b"one")
+
+
+def test_without_a_key_the_numbers_are_public_and_say_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SCALELAB_STUDENT_KEY", raising=False)
+    assert "(the public numbers: no key was found)" in str(variant("docs/1.1", **RANGES))
+    (tmp_path / "scalelab.key").write_text(student_key("ada", b"course") + "\n")
+    assert "for ada)" in str(variant("docs/1.1", **RANGES))
+    (tmp_path / "scalelab.key").write_text("ada key\n")
+    with pytest.raises(ValueError, match="must hold an id and a key of 32 digits"):
+        variant("docs/1.1", **RANGES)
+
+
+def test_in_the_course_nothing_that_was_handed_in_decides_whose_numbers_they_are(
+    tmp_path, monkeypatch
+):
+    monkeypatch.delenv("SCALELAB_COURSE_SECRET", raising=False)
+    home = tmp_path / "course" / "autograded" / "ada" / "01_speedup"
+    home.mkdir(parents=True)
+    (tmp_path / "course" / "secret").write_text("of the course\n")
+    (home / "scalelab.key").write_text(student_key("bob", b"of the course"))
+    monkeypatch.setenv("SCALELAB_STUDENT_KEY", student_key("bob", b"of the course"))
+    monkeypatch.chdir(home)
+    assert variant("docs/1.1", **RANGES).student == ""  # ada was handed no key
+    (tmp_path / "course" / "keys").mkdir()
+    (tmp_path / "course" / "keys" / "ada.key").write_text("whatever")
+    assert variant("docs/1.1", **RANGES).student == "ada"
+    assert course_key("ada", tmp_path / "course") == student_key("ada", b"of the course")
+
+
+def test_numbers_are_shown_with_their_units():
+    mine = variant("docs/1.4", memory=[80e9], time=[0.035], units={"memory": "B", "time": "s"})
+    assert "memory = 8e+10, which is 80 GB\ntime = 0.035, which is 35 ms" in str(mine)
+
+
+def test_combinations_that_are_too_easy_are_never_drawn():
+    for n in range(40):
+        with using(student_key(f"s{n}", b"")):
+            drawn = variant("docs/1.2", keep=lambda v: v.workers * v.serial < 1, **RANGES)
+        assert drawn.workers * drawn.serial < 1
+    with pytest.raises(ValueError, match="must leave some numbers to draw"):
+        variant("docs/1.2", keep=lambda v: False, **RANGES)
+
+
+def test_who_used_the_public_numbers_is_told():
+    with using(next(k for n in range(99) if _drawn(k := student_key(f"s{n}", b"")) > 1)):
+        mine = variant("docs/1.3", workers=range(2, 500))
+        task = Task("1", points=1, answers={"twice": 2 * mine.public.workers})
+        double = lambda v: 2 * v.workers  # noqa: E731
+        task.number("twice", expect=double(mine), known=[mine.stale(double)], hidden=True)
+    assert task.verdicts[0].text == (
+        "right for the public numbers: put your key beside the notebook"
+    )
+
+
+def _drawn(key):
+    with using(key):
+        mine = variant("docs/1.3", workers=range(2, 500))
+        return abs(mine.workers - mine.public.workers)
+
+
+# Units, reasons, parts, data of one's own, and what follows from an earlier slip
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "says"),
+    [
+        (0.035, "right", ""),
+        ("35 ms", "right", ""),
+        ("0.035 s", "right", ""),
+        (35, "wrong", "that is in ms; a plain number is in s, and with its unit it reads '35 ms'"),
+        ("35", "wrong", "is not a time"),
+        ("35 GB", "wrong", "'35 GB' is a number of bytes, and a time is asked for"),
+        ("20 GB/s", "wrong", "is a bandwidth, and a time is asked for"),
+        ("36 ms", "wrong", "not the right number"),
+        (float("nan"), "wrong", "not a number (NaN)"),
+        (None, "not attempted", ""),
+    ],
+)
+def test_an_answer_may_carry_its_unit(answer, state, says):
+    task = Task("1", points=1, answers={"wait": answer})
+    task.number("wait", expect=0.035, unit="s")
+    assert task.verdicts[0].state == state
+    assert says in task.verdicts[0].text
+
+
+@pytest.mark.parametrize(
+    ("factor", "says"),
+    [
+        (2**30 / 1e9, "takes GB for GiB"),
+        (1e9 / 2**30, "takes GiB for GB"),
+        (8, "counts bits"),
+        (0.125, "divides by 8 once too often"),
+        (1e-9, "that is in GB"),
+        (2.0**-40, "that is in TiB"),
+    ],
+)
+def test_a_number_in_the_wrong_unit_is_told_which(factor, says):
+    task = Task("1", points=1, answers={"memory": 112e9 * factor})
+    task.number("memory", expect=112e9, unit="B", hidden=True)
+    assert says in task.verdicts[0].text
+
+
+def test_an_earlier_slip_costs_its_own_points_only():
+    def judged(**answers):
+        task = Task("1", points=2, answers=answers)
+        task.number("step", expect=4.0)
+        task.number("hour", expect=lambda step: 3600 / step, follows={"step": 4.0})
+        return [v.state for v in task.verdicts], task.verdicts[1].text
+
+    assert judged(step=4.0, hour=900.0) == (["right", "right"], "")
+    states, text = judged(step=8.0, hour=450.0)
+    assert states == ["wrong", "right"]
+    assert text == "follows from your own `step`, which is not right itself"
+    assert judged(step="8 s", hour=450.0)[0] == ["wrong", "right"]
+    assert judged(step=8.0, hour=451.0)[0] == ["wrong", "wrong"]
+    assert judged(step=-4.0, hour=-900.0)[0] == ["wrong", "wrong"]
+    assert judged(hour=900.0)[0] == ["not attempted", "right"]
+    assert judged(step=0.0, hour=0.0)[0] == ["wrong", "wrong"]
+    assert judged(step=float("inf"), hour=0.0)[0] == ["wrong", "wrong"]
+
+
+def test_a_choice_with_its_reason_is_right_only_with_both():
+    def said(answer):
+        task = Task("1", points=1, answers={"buy": answer})
+        task.choice("buy", options=["yes", "no"], reasons=["a", "b"], expect=("no", "a"))
+        return task.verdicts[0].state, task.verdicts[0].text
+
+    assert said(("No", "a")) == ("right", "")
+    assert "another reason supports it" in said(("no", "b"))[1]
+    assert "not the right choice" in said(("yes", "a"))[1]
+    assert "your choice and your reason" in said("no")[1]
+    assert "expected one of 'a', 'b'" in said(("no", "z"))[1]
+
+
+def test_parts_of_an_answer_are_judged_apart():
+    task = Task("1", points=2, answers={"plan": {"gpus": 8, "limit": None}})
+    task.number("plan", part="gpus", expect=8)
+    task.choice("plan", part="limit", options=["memory", "compute"], expect="memory")
+    task.number("plan", part="cost", expect=3.0, unit="$")
+    assert [v.state for v in task.verdicts] == ["right", "not attempted", "wrong"]
+    assert [v.what for v in task.verdicts] == ["gpus", "limit", "cost"]
+    assert "without a part 'cost'" in task.verdicts[2].text
+
+
+MACHINE = Machine("a machine", 2)
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        ([0.1, 0.2, 0.15], ""),
+        (Sample("sum", (0.1, 0.2, 0.15), 1, MACHINE, "2026-01-01"), ""),
+        ({"seconds": [0.1, 0.2]}, "only 2 times; 3 are needed"),
+        ({"times": [0.1, 0.2]}, "a record without `seconds`"),
+        ([0.1, 0.2, -1.0], "a finite number above 0"),
+        ([0.1, 0.2, 90.0], "not within 1e-09 s and 60 s"),
+        ([0.1, 0.1, 0.1], "no two runs ever are"),
+        ([0.1, "0.2", 0.3], "not all of its times are numbers"),
+        (0.1, "a list of times was expected"),
+    ],
+)
+def test_a_measurement_is_judged_by_its_own_data(record, says):
+    task = Task("1", points=1, answers={"run": record})
+    task.measured("run", least=3, between=(1e-9, 60.0))
+    assert task.verdicts[0].state == ("wrong" if says else "right")
+    assert says in task.verdicts[0].text
+
+
+def test_a_conclusion_must_agree_with_the_data_it_was_drawn_from():
+    def judged(run, typical):
+        task = Task("1", points=1, answers={"run": run, "typical": typical})
+        median = lambda run: statistics.median(seconds_of(run))  # noqa: E731
+        mean = lambda run: statistics.mean(seconds_of(run))  # noqa: E731
+        slips = [(mean, "that is the mean")]
+        task.number("typical", own=("run",), expect=median, known=slips, unit="s")
+        return task.verdicts[0].state, task.verdicts[0].text
+
+    assert judged([0.1, 0.2, 0.6], "200 ms")[0] == "right"
+    assert judged([0.1, 0.3, 0.6], "200 ms")[0] == "wrong"
+    assert "that is the mean" in judged([0.1, 0.2, 0.6], 0.3)[1]
+    assert judged(None, 0.3) == ("not attempted", "it is judged by `run`: answer that first")
+    # What is left open fits anything, so nothing may be judged by it.
+    assert judged([...], ...) == ("not attempted", "")
+    task = Task("1", points=1, answers={"run": {"seconds": [...]}, "typical": [7.0], "first": 7})
+    task.sequence("typical", own=("run",), expect=seconds_of)
+    task.number("first", own=("run",), expect=lambda run: seconds_of(run)[0])
+    task.sequence("typical", follows={"run": [1.0]}, expect=seconds_of)
+    assert [v.state for v in task.verdicts] == ["wrong"] * 3
+    assert judged("fast", 0.3) == ("wrong", "`run` cannot be read, and this is judged by it")
+
+
+@given(PLAIN | st.sampled_from(["35 ms", 10**400, -(10**400), 1e308, 5e-324, 1j, "1e999 s"]), PLAIN)
+def test_no_answer_makes_a_check_of_a_value_raise(value, other):
+    task = Task("1", points=1, answers={"x": value, "y": other, "f": lambda: value})
+    task.number("x", expect=0.035, unit="s", within=0.02)
+    task.number("x", between=(0, 1), unit="B")
+    task.number("x", part="a", expect=3)
+    task.number("x", expect=lambda y: 2 * y, follows={"y": 3.0}, known=[(lambda y: 1 / y, "no")])
+    task.number("x", expect=lambda y: y["seconds"][0] / 2, own=("y",), hidden=True)
+    task.choice("x", options=["a", "b"], expect="a")
+    task.choice("x", options=["a", "b"], reasons=["c"], expect=("a", "c"), hidden=True)
+    task.text("x", expect="memory")
+    task.sequence("x", expect=[1.0, 2.0], unit="s")
+    task.sequence("x", length=2)
+    task.measured("x", least=1, states={"median": statistics.median})
+    assert all(v.state in ("right", "wrong", "not attempted") for v in task.verdicts)
+
+
+@pytest.mark.parametrize("kind", [*NOT_PLAIN, "not a value"])
+def test_nothing_that_is_no_plain_data_gets_through_a_check_of_a_value(kind):
+    answers = {"x": NOT_PLAIN.get(kind, lambda: print)(), "y": 1.0}
+    task = Task("1", points=1, answers=answers)
+    task.number("x", expect=1.0, unit="s")
+    task.number("x", part=0, expect=1.0)
+    task.number("y", expect=lambda x: x, follows={"x": 2.0})
+    task.number("y", expect=lambda x: x, own=("x",))
+    task.measured("x")
+    assert {v.state for v in task.verdicts} == {"wrong"}
+
+
+@pytest.mark.parametrize(("answer", "right"), [(8e-11, True), (2e-11, False), (0.0, False)])
+def test_seconds_per_byte_are_compared_as_closely_as_any_other_number(answer, right):
+    task = Task("1.1", points=1, answers={"beta": answer})
+    task.number("beta", expect=8e-11)
+    assert (task.score() == 1) is right

@@ -34,12 +34,17 @@ def secret(folder=None):
     word = os.environ.get("SCALELAB_COURSE_SECRET", "").strip()
     if word:
         return word.encode()
+    course = course_folder(folder)
+    return (course / "secret").read_bytes().strip() if course else PUBLIC
+
+
+def course_folder(folder=None):
+    """Find the folder `course`, here or above, that holds a secret; None where there is none."""
     here = Path(folder or Path.cwd()).resolve()
     for place in (here, *here.parents):
         try:
-            word = (place / "course" / "secret").read_bytes().strip()
+            if (place / "course" / "secret").read_bytes().strip():
+                return place / "course"
         except OSError:
             continue
-        if word:
-            return word
-    return PUBLIC
+    return None

@@ -1,6 +1,6 @@
-"""Judge one answer: not attempted, wrong and why, or right.
+"""Judge a function: not attempted, wrong and why, or right.
 
-An answer is read as plain data, or called with plain data; nothing else is done with it.
+It is called with plain data and what comes back is read as plain data; nothing else is done.
 Standard library only, plus this package.
 """
 
@@ -15,30 +15,12 @@ from scalelab.checks.words import Difference, describe, difference, show
 # For all cases of one sub-check: far more than they need, and eight endless ones stay within the
 # 30 s after which stock nbgrader gives up on a cell.
 SECONDS = 3.0
-_FRESH = {  # all that a hidden sub-check tells of a wrong answer
+FRESH = {  # all that a hidden sub-check tells of a wrong answer
     "type": "gives another kind of value than was asked for",
     "shape": "gives another number of values than was asked for",
     "finite": "gives something that is not a finite number",
     "value": "gives a wrong answer",
 }
-
-
-def judge_value(answer, fault, known, hidden):
-    """Return (state, text) of a value; `fault` maps plain data to a Difference or None.
-
-    >>> judge_value(16, lambda value: difference(value, 32), [(16, "that is K before")], False)
-    ('wrong', 'it is 16; that is K before')
-    """
-    value = plain(answer)
-    if value is None or value is ...:
-        return MISSING, ""
-    found = fault(value)
-    if not found:
-        return RIGHT, ""
-    slip = _slip([value], [([wrong], message) for wrong, message in known], [()])
-    if hidden:
-        return WRONG, slip or _FRESH[found.stage]
-    return WRONG, f"it is {show(value)}; {slip or found.text}"
 
 
 def judge_function(name, answer, cases, expect, read, what, known, hidden):
@@ -67,7 +49,7 @@ def judge_function(name, answer, cases, expect, read, what, known, hidden):
     slip = _slip(parts, known, cases)
     n = next(n for n, fault in enumerate(faults) if fault)
     if hidden:
-        return WRONG, slip or _FRESH[faults[n].stage]
+        return WRONG, slip or FRESH[faults[n].stage]
     returned = f"{_written(name, cases[n])} returned {show(outcomes[n].value)}"
     return WRONG, f"{returned}; {slip or faults[n].text}"
 

@@ -10,6 +10,12 @@ RIGHT, WRONG, MISSING = "right", "wrong", "not attempted"
 WIDTH = 80  # nbgrader's validator cuts longer lines
 
 
+_LATER = {  # by whether functions are asked for
+    True: "When this is graded, the same is asked again on fresh inputs.",
+    False: "When this is graded, more is asked of it than here.",
+}
+
+
 class Incomplete(AssertionError):
     """Raised under `nbgrader validate` only, so that the validator shows the report."""
 
@@ -28,6 +34,7 @@ class Verdict:
     hidden: bool
     state: str
     text: str
+    called: bool = True  # a function, which hidden sub-checks call on fresh inputs; else a value
 
 
 def counting(verdicts):
@@ -69,16 +76,17 @@ def report(title, verdicts, worth):
         reasons = dict.fromkeys(_line(v) for v in verdicts if v.text)
         return "\n".join([f"{title}: not attempted, {score}", *reasons])
     lines = [f"{title}: {score}", *(_line(v) for v in verdicts)]
+    called = any(v.called for v in verdicts)
     if not any(v.hidden for v in verdicts):
-        lines.append("When this is graded, the same is asked again on fresh inputs.")
-    elif len(counting(verdicts)) < len(verdicts):
+        lines.append(_LATER[called])
+    elif called and len(counting(verdicts)) < len(verdicts):
         lines.append("The examples are practice: the points come from the fresh inputs.")
     return "\n".join(lines)
 
 
 def _line(verdict):
     about = f"{verdict.name}, {verdict.what}" if verdict.what else verdict.name
-    about += ", on fresh inputs" if verdict.hidden else ""
+    about += (", on fresh inputs" if verdict.called else ", as graded") if verdict.hidden else ""
     return textwrap.fill(
         f"{about}: {verdict.text}" if verdict.text else about,
         WIDTH,

@@ -3,13 +3,30 @@
 `answers` maps names to objects. A check only looks a name up there, reads it as plain data, or
 calls it with plain data; so the mapping may as well hold stand-ins for objects that live in
 another process. Standard library only, plus this package.
+
+What every sub-check of a value understands besides its own arguments:
+`expect`   the value; None for its kind only; or a function of earlier answers, see the next two.
+`follows`  {earlier answer: its right value}: where that one is wrong and this one follows from
+           it, this one is right.
+`own`      (earlier answer, ...): there is no right value but what the student's own data give.
+`known`    pairs (wrong value or function of the same arguments, what to say).
+`part`     the key or the position of the part of the answer to judge.
+`what`     the aspect: a hidden sub-check of the same name and aspect replaces the visible one.
 """
 
 import os
 
-from scalelab.checks.judge import judge_function, judge_value
+from scalelab.checks.faults import (
+    choice_fault,
+    figure_fault,
+    list_fault,
+    number_fault,
+    text_fault,
+)
+from scalelab.checks.judge import judge_function
+from scalelab.checks.measured import record_fault
 from scalelab.checks.report import Incomplete, Verdict, points, report
-from scalelab.checks.words import Difference, difference, show
+from scalelab.checks.value import judge_value
 
 
 class Task:
@@ -35,46 +52,34 @@ class Task:
         self.name, self.points, self.answers = name, points, answers
         self.verdicts = []
 
-    def number(self, name, *, expect=None, between=None, what="", known=(), weight=1, hidden=False):
-        """Check a number; without `expect` only its kind, and its range where `between` gives one.
+    def number(self, name, *, expect=None, between=None, within=None, unit="", **how):
+        """Check a number, within 0.1 % or `within`; texts with a unit are read where it has one.
 
-        >>> task = Task("1.2", points=1, answers={"share": 96.4})
+        >>> task = Task("1.2", points=1, answers={"share": 96.4, "wait": "35 ms"})
         >>> slips = [(96.4, "that is a percentage; hand in the fraction")]
         >>> task.number("share", between=(0, 1), known=slips)
         >>> task.verdicts[0].text
         'it is 96.4; that is a percentage; hand in the fraction'
+        >>> task.number("wait", expect=0.035, unit="s")
+        >>> task.verdicts[1].state
+        'right'
         """
+        self._value(name, number_fault(between, within), expect, unit=unit, **how)
 
-        def fault(value):
-            if expect is not None:
-                return difference(value, expect)
-            other = difference(value, 0.0)  # any number will do: only its kind is of interest
-            if other and other.stage != "value":
-                return other
-            if between and not between[0] <= value <= between[1]:
-                return Difference("value", f"not within {show(between[0])} and {show(between[1])}")
-            return None
+    def choice(self, name, *, options, expect=None, reasons=None, **how):
+        """Check a word from a list; with `reasons`, a pair of a word and the reason for it.
 
-        self._value(name, what, fault, known, weight, hidden)
-
-    def choice(self, name, *, options, expect, what="", known=(), weight=1, hidden=False):
-        """Check a word from a list of options; upper and lower case are the same.
-
-        >>> task = Task("1.3", points=1, answers={"verdict": "Maybe"})
+        >>> task = Task("1.3", points=1, answers={"verdict": "Maybe", "buy": ("no", "dear")})
         >>> task.choice("verdict", options=["yes", "no"], expect="no")
         >>> task.verdicts[0].text
         "it is 'Maybe'; expected one of 'yes', 'no'"
+        >>> task.choice("buy", options=["yes", "no"], reasons=["late", "dear"], expect=("no", "late"))
+        >>> task.verdicts[1].text
+        "it is ['no', 'dear']; the choice is right, and another reason supports it"
         """
+        self._value(name, choice_fault(options, reasons), expect, **how)
 
-        def fault(value):
-            if all(difference(value, option) for option in options):
-                listed = ", ".join(repr(option) for option in options)
-                return Difference("type", f"expected one of {listed}")
-            return difference(value, expect)
-
-        self._value(name, what, fault, known, weight, hidden)
-
-    def text(self, name, *, expect, what="", known=(), weight=1, hidden=False):
+    def text(self, name, *, expect=None, **how):
         """Check a short text; upper and lower case, and the width of spaces, do not matter.
 
         >>> task = Task("1.4", points=1, answers={"cause": " Memory  hierarchy"})
@@ -82,18 +87,47 @@ class Task:
         >>> task.verdicts[0].state
         'right'
         """
-        self._value(name, what, lambda value: difference(value, expect), known, weight, hidden)
+        self._value(name, text_fault, expect, **how)
 
-    def sequence(self, name, *, expect, what="", known=(), weight=1, hidden=False):
-        """Check a list, tuple, array or column, item by item.
+    def sequence(self, name, *, expect=None, length=None, unit="", **how):
+        """Check a list, tuple, array or column, item by item; without `expect` only its length.
 
         >>> task = Task("1.5", points=1, answers={"pair": (32, 16)})
         >>> task.sequence("pair", expect=[16, 32], known=[([32, 16], "the smaller comes first")])
         >>> task.verdicts[0].text
         'it is [32, 16]; the smaller comes first'
         """
-        expect = list(expect)
-        self._value(name, what, lambda value: difference(value, expect), known, weight, hidden)
+        self._value(name, list_fault(length), expect, unit=unit, **how)
+
+    def measured(self, name, *, least=10, between=(1e-9, 3600.0), states=None, **how):
+        """Check a record of times by its own data: a Sample, or a dictionary with `seconds`.
+
+        At least so many times, each plausible (`between`, in seconds); `states` maps a statistic
+        that the record states to the function of the times that gives it again.
+
+        >>> task = Task("1.6", points=1, answers={"run": {"seconds": [0.2, 0.1, 0.3]}})
+        >>> task.measured("run", least=3)
+        >>> task.number("run", part="median", own=("run",), expect=lambda run: 0.2)
+        >>> [v.state for v in task.verdicts]
+        ['right', 'wrong']
+        """
+        self._value(name, record_fault(least, between, states), None, **how)
+
+    def figure(
+        self, name, *, expect=None, line=0, panel=0, lines=1, scales=None, labelled=True, **how
+    ):
+        """Check what a figure of matplotlib shows, in one of its panels.
+
+        At least so many lines or clouds of points, both axes labelled, the `scales` of x and y,
+        such as ("log", "linear"). `expect` is the x and the y of one line, by position or label.
+
+        >>> task = Task("1.7", points=1, answers={"chart": {"figure": [{"lines": [], "points": []}]}})
+        >>> task.figure("chart")
+        >>> task.verdicts[0].text
+        'it is a figure of 1 panel; 0 lines are drawn, where 1 were expected'
+        """
+        fault = figure_fault(panel, line, lines, scales, labelled)
+        self._value(name, fault, expect, **how)
 
     def function(
         self, name, *, cases, expect, what="", read=None, known=(), weight=1, hidden=False
@@ -133,6 +167,8 @@ class Task:
         print(text)
         return earned
 
-    def _value(self, name, what, fault, known, weight, hidden):
-        state, text = judge_value(self.answers.get(name), fault, known, hidden)
-        self.verdicts.append(Verdict(name, what, weight, hidden, state, text))
+    def _value(self, name, fault, expect, *, what="", weight=1, hidden=False, **how):
+        part = how.get("part")
+        what = what or ("" if part is None else str(part))
+        state, text = judge_value(self.answers, name, fault, expect, hidden=hidden, **how)
+        self.verdicts.append(Verdict(name, what, weight, hidden, state, text, called=False))

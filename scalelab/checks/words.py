@@ -67,6 +67,8 @@ def describe(value):
             return f"the text {show(value)}"
         case list() | tuple():
             return f"a list of {len(value)} item{'s' * (len(value) != 1)}"
+        case {"figure": list() as panels}:
+            return f"a figure of {len(panels)} panel{'s' * (len(panels) != 1)}"
         case dict():
             return "a dictionary"
         case Unreadable():
@@ -94,6 +96,8 @@ def show(value, most=5):
         case list() | tuple():
             rest = f", … ({len(value)} items)" if len(value) > most else ""
             return f"[{', '.join(show(item, most) for item in value[:most])}{rest}]"
+        case {"figure": list()}:
+            return describe(value)
         case dict():
             pairs = [f"{show(k)}: {show(v, most)}" for k, v in list(value.items())[:most]]
             rest = f", … ({len(value)} items)" if len(value) > most else ""
@@ -118,7 +122,7 @@ def _numbers_differ(got, expected):
     if isinstance(expected, int):
         if got != int(got):
             return Difference("type", "not a whole number, and only whole ones count here")
-    elif math.isclose(got, expected, rel_tol=CLOSE, abs_tol=1e-9):
+    elif math.isclose(got, expected, rel_tol=CLOSE, abs_tol=1e-15 if expected else 1e-9):
         return None
     elif math.isclose(got, expected, rel_tol=NEARLY):
         return Difference("value", "close, but not equal: has something been rounded?")

@@ -1,0 +1,102 @@
+"""Answers with a unit: "35 ms" is 0.035, and a number in the wrong unit is told which one it is in.
+
+A plain number is in SI. Standard library and `scalelab.units` only.
+"""
+
+import math
+
+from scalelab import units
+from scalelab.checks.words import CLOSE, Difference, show
+
+_KINDS = {
+    **{"s": "a time", "B": "a number of bytes", "bit": "a number of bits", "B/s": "a bandwidth"},
+    **{"bit/s": "a bandwidth in bits", "FLOP": "an amount of work", "FLOP/s": "a rate of work"},
+    **{"FLOP/B": "an intensity", "W": "a power", "J": "an energy", "Wh": "an energy"},
+    **{"Hz": "a frequency", "$": "money", "$/h": "a price per hour", "g": "a mass"},
+    **{"%": "a share", "1/s": "a rate", "m": "a length"},
+}
+_PREFIXES = ("p", "n", "µ", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi")
+
+
+def quantity(value, unit):
+    """Return a plain value with texts such as "35 ms" read into SI, or a Difference.
+
+    >>> quantity("35 ms", "s"), quantity([0.5, "2 GB"], "B")
+    (0.035, [0.5, 2000000000.0])
+    >>> quantity("35 GB", "s").text
+    "'35 GB' is a number of bytes, and a time is asked for: write it like '1.5 s'"
+    """
+    if isinstance(value, list):
+        read = [quantity(item, unit) for item in value]
+        return next((item for item in read if isinstance(item, Difference)), read)
+    if not isinstance(value, str):
+        return value
+    try:
+        return units.parse(value, unit)
+    except ValueError as error:
+        said = str(error).partition(": ")[2]
+    asked = _KINDS.get(unit, f"a value in {unit}")
+    for other, kind in _KINDS.items():
+        if kind != asked and _parsed(value, other) is not None:
+            return Difference("type", f"{show(value)} is {kind}, and {asked} is asked for: {said}")
+    return Difference("type", f"{show(value)} is not {asked}: {said}")
+
+
+def number_in(value):
+    """Return the SI value of a number or of a text with any unit known here, else None.
+
+    >>> number_in("35 ms"), number_in(7), number_in("soon")
+    (0.035, 7, None)
+    """
+    if isinstance(value, str):
+        found = (_parsed(value, unit) for unit in ("", *_KINDS))
+        value = next((number for number in found if number is not None), None)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if -1e300 < value < 1e300 else None
+
+
+def unit_slip(got, want, unit):
+    """Say which unit a wrong number seems to be in, or "" where none explains it.
+
+    >>> unit_slip(35, 0.035, "s")
+    "that is in ms; a plain number is in s, and with its unit it reads '35 ms'"
+    >>> unit_slip(1.5 * 2**30, 1.5e9, "B")
+    'that takes GB for GiB: 1 GB is 1e9 bytes, 1 GiB is 2**30'
+    """
+    if not all(isinstance(x, (int, float)) and math.isfinite(x) and x for x in (got, want)):
+        return ""
+    for name in [f"{p}{unit}" for p in _PREFIXES] + ["min", "h", "d"]:
+        factor = _parsed(f"1 {name}", unit)
+        if factor and factor != 1 and _near(got * factor, want):
+            plain = f"a plain number is in {unit}"
+            return f"that is in {name}; {plain}, and with its unit it reads '{show(got)} {name}'"
+    if unit in ("", "%") and _near(got, 100 * want):
+        return "that is a percentage; hand in the fraction"
+    if unit.startswith("B"):
+        for n, p in enumerate("KMGT", 1):
+            for less, more, ratio in (
+                (f"{p}B", f"{p}iB", 1.024**n),
+                (f"{p}iB", f"{p}B", 1 / 1.024**n),
+            ):
+                if _near(got, want * ratio):
+                    sizes = f"1 {p}B is 1e{3 * n} bytes, 1 {p}iB is 2**{10 * n}"
+                    return f"that takes {less} for {more}: {sizes}"
+        for ratio, text in (
+            (8, "counts bits; 8 bit make a byte"),
+            (1 / 8, "divides by 8 once too often"),
+        ):
+            if _near(got, want * ratio):
+                return f"that {text}"
+    return ""
+
+
+def _parsed(text, unit):
+    try:
+        return units.parse(text, unit)
+    except ValueError:
+        return None
+
+
+def _near(a, b):
+    return math.isclose(a, b, rel_tol=CLOSE)
