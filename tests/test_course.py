@@ -23,7 +23,7 @@ pytestmark = pytest.mark.course
 SLUG = "01_speedup"
 PAGE = (ROOT / "book" / "instructor.md").read_text()
 COLLECT = r"--FileNameCollectorPlugin.named_regexp=.*/(?P<student_id>[^/_]+)_(?P<file_id>[^/]+)"
-AUTOMATIC, MANUAL = 36, 9
+AUTOMATIC, MANUAL = 41, 9
 LATE_WARNING = """
 import logging, sys, warnings
 
@@ -103,7 +103,7 @@ def course(tmp_path_factory):
     course.hand_in(
         "cleo",
         {
-            "answer-1-3": wrong["1-3"][6][2],  # the bill per hour: 2 of 4
+            "answer-1-3": wrong["1-3"][6][2],  # the bill per hour: 2.4 of 4
             "answer-2-1": LATE_WARNING,
             "answer-2-2": "this is no Python",
             "answer-3-1": table(SLUG).ALTERNATIVE["answer-3-1"],
@@ -156,7 +156,7 @@ def test_the_stub_earns_nothing_and_needs_nobody(course):
 def test_partial_credit_arrives_and_warnings_cost_nothing(course):
     scores, manual = course.grades("cleo")
     earned = {name: score for name, score in scores.items() if score}
-    assert earned == {"check-1-3": 2, "check-2-1": 4, "check-3-1": 2}
+    assert earned == pytest.approx({"check-1-3": 2.4, "check-2-1": 4, "check-3-1": 4})
     assert scores["answer-3-5"] is None
     assert manual
 
@@ -174,11 +174,8 @@ def test_feedback_shows_reports_and_no_hidden_check(course):
 def test_the_export_has_a_row_for_everybody(course):
     with (course.root / "course" / "grades.csv").open() as file:
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
-    assert {name: float(row["score"]) for name, row in rows.items()} == {
-        "ada": AUTOMATIC,
-        "ben": 0,
-        "cleo": 8,
-    }
+    scores = {name: float(row["score"]) for name, row in rows.items()}
+    assert scores == pytest.approx({"ada": AUTOMATIC, "ben": 0, "cleo": 10.4})
     assert {float(row["max_score"]) for row in rows.values()} == {AUTOMATIC + MANUAL}
 
 

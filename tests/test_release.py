@@ -5,7 +5,8 @@ import shutil
 import nbformat
 import pytest
 
-from scalelab.grading import release
+from scalelab.checks.keys import student_key
+from scalelab.grading import keys, release
 from tests.assignments.runner import ROOT
 
 SLUG = "01_speedup"
@@ -181,3 +182,48 @@ def test_a_missing_release_a_missing_source_and_a_foreign_folder_are_told_apart(
     (course / release.CONFIG).unlink()
     assert release.main([]) == 2
     assert "run this from a course's root" in capsys.readouterr().err
+
+
+# Exams and keys
+
+
+def test_an_exam_is_built_apart_and_without_hints(course, capsys):
+    before = notebook(course, "exercises").read_bytes()
+    assert release.main(["--exam"]) == 0
+    exam = course / "course" / "exam" / SLUG / f"{SLUG}.ipynb"
+    assert "<details>" not in exam.read_text()
+    assert notebook(course, "exercises").read_bytes() == before
+    assert "<details>" in before.decode()
+    assert f"built course/exam/{SLUG}/{SLUG}.ipynb" in capsys.readouterr().out
+
+
+def test_a_hint_that_is_not_written_as_one_keeps_the_exam_back(course, capsys):
+    edit(notebook(course), replace("check-1-1", "from scalelab", "# a hint: look\nfrom scalelab"))
+    assert release.main(["--exam"]) == 2
+    assert "cell 'check-1-1' has a hint, in an exam" in capsys.readouterr().err
+    assert not (course / "course" / "exam").exists()
+
+
+def test_a_hint_that_holds_a_line_of_the_solution_is_refused(course, capsys):
+    line = "while doubling(workers, serial)[2] <= most:"
+    edit(notebook(course), replace("question-1-3", "The bill is K times", f"{line} the bill is K"))
+    assert release.main([]) == 2
+    assert "cell 'question-1-3' has a line that was to be removed" in capsys.readouterr().err
+
+
+def test_keys_are_made_for_a_course_and_stay_the_same(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SCALELAB_COURSE_SECRET", raising=False)
+    assert keys.main(["ada"]) == 2
+    assert "must hold the course's secret before keys are made" in capsys.readouterr().err
+    (tmp_path / "course").mkdir()
+    (tmp_path / "course" / "secret").write_text("of the course\n")
+    assert keys.main(["ada", "ben"]) == 0
+    made = {p.name: p.read_text() for p in (tmp_path / "course" / "keys").iterdir()}
+    assert set(made) == {"ada.key", "ben.key"}
+    assert made["ada.key"].split() == student_key("ada", b"of the course").split()
+    assert keys.main(["ada"]) == 0
+    assert (tmp_path / "course" / "keys" / "ada.key").read_text() == made["ada.key"]
+    for odd in ("../ben", "a b", ".hidden", ""):
+        assert keys.main([odd]) == 2
+        assert "a student's id must be a word" in capsys.readouterr().err

@@ -8,6 +8,8 @@ nbformat nodes.
 import difflib
 import re
 
+from scalelab.grading.hints import HINT
+
 _MARKS = {
     f"{edge}{kind}": (edge, kind)
     for edge in ("begin", "end")
@@ -28,7 +30,7 @@ _HIDDEN = re.compile(r"hidden\s*=\s*True|\bfresh\(")
 _SHORT = 12  # a line of fewer letters and signs, such as "return total", gives nothing away
 
 
-def leaks(source, release):
+def leaks(source, release, exam=False):
     """Return one clause per kind of thing, cell by cell, that the release must not hold."""
     found = [
         f"the notebook has metadata {name!r}"
@@ -43,6 +45,8 @@ def leaks(source, release):
         found += _first(cell, "a marker, or what looks like one", marker)
         found += _first(cell, "a line of a hidden check", _HIDDEN.search)
         found += _first(cell, "a line that was to be removed", lambda x: _holds(x, secret))
+        if exam:
+            found += _first(cell, "a hint, in an exam", HINT.search)
     return found
 
 

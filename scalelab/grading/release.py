@@ -2,6 +2,7 @@
 
     python -m scalelab.grading.release            # build every assignment
     python -m scalelab.grading.release --check    # only say what differs from exercises/
+    python -m scalelab.grading.release --exam     # without hints, into course/exam/
 
 nbgrader itself removes the solutions, in a clean folder and without touching any gradebook; the
 result is scanned and then takes the place of the old one in a single step. Run it from the
@@ -18,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 CONFIG = "nbgrader_config.py"
+EXAM = Path("course", "exam")
 
 
 class Refused(Exception):
@@ -31,7 +33,9 @@ def main(arguments=None):
         description="Build exercises/ from solutions/, or refuse where something would leak.",
     )
     parser.add_argument("slugs", nargs="*", metavar="SLUG", help="such as 01_speedup; default: all")
-    parser.add_argument("--check", action="store_true", help="compare only, change nothing")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--check", action="store_true", help="compare only, change nothing")
+    how.add_argument("--exam", action="store_true", help=f"without hints, into {EXAM}/")
     given = parser.parse_args(arguments)
     root, problems = Path.cwd(), []
     try:
@@ -40,7 +44,7 @@ def main(arguments=None):
         slugs, problems = [], [str(refusal)]
     for slug in slugs:
         try:
-            _one(root, slug, given.check)
+            _one(root, slug, given.check, given.exam)
         except Refused as refusal:
             problems.append(str(refusal))
     for problem in problems:
@@ -48,10 +52,11 @@ def main(arguments=None):
     return 2 if problems else 0
 
 
-def build(root, slug):
+def build(root, slug, exam=False):
     """Return the text of the release of one assignment, as nbgrader makes it.
 
     The folder of the source may hold its notebook only, and the release must pass `leaks`.
+    For an exam the hints are taken out as well.
     """
     import nbformat
 
@@ -69,12 +74,28 @@ def build(root, slug):
         made = folder / "exercises" / slug
         text = (made / source.name).read_text()
     try:
-        found = leaks(nbformat.read(source, 4), nbformat.reads(text, 4))
+        release = nbformat.reads(text, 4)
+        if exam:
+            text, release = _exam(release)
+        found = leaks(nbformat.read(source, 4), release, exam)
     except Exception as error:
         raise Refused(f"{source} is not a notebook: {error}") from None
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
     _insist(not found, f"{source} would leak: {'; '.join(found[:3] + more)}")
     return text
+
+
+def _exam(release):
+    import nbformat
+    from nbgrader.utils import compute_checksum
+
+    from scalelab.grading.hints import without_hints
+
+    release = without_hints(release)
+    for cell in release.cells:
+        if "checksum" in cell.metadata.get("nbgrader", {}):
+            cell.metadata.nbgrader.checksum = compute_checksum(cell)
+    return nbformat.writes(release) + "\n", release
 
 
 def differences(old, new):
@@ -101,10 +122,10 @@ def differences(old, new):
     return found or ["metadata or layout of the file"]
 
 
-def _one(root, slug, check):
+def _one(root, slug, check, exam):
     """Build one assignment, and compare it with exercises/ or put it there."""
-    text = build(root, slug)
-    place = root / "exercises" / slug / f"{slug}.ipynb"
+    text = build(root, slug, exam)
+    place = root / (EXAM if exam else "exercises") / slug / f"{slug}.ipynb"
     if place.parent.exists():
         _insist_alone(place)
     if check:

@@ -1,0 +1,139 @@
+"""From a folder of submissions to scores, feedback and reports: the whole run.
+
+Standard library only; the steps are the other modules.
+"""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scalelab.checks.keys import course_key
+from scalelab.grading import autograded, record, report, tables
+from scalelab.grading import result as results
+from scalelab.grading.collect import collect
+from scalelab.grading.course import roster as read_roster
+from scalelab.grading.course import writing
+from scalelab.grading.execute import Limits
+from scalelab.grading.feedback import feedback
+from scalelab.grading.judge import Judge
+from scalelab.grading.run import run
+from scalelab.grading.sandbox import MODULES
+from scalelab.grading.unit import Job
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What an instructor asked for; the defaults are those of the command line."""
+
+    submitted: Path | None = None
+    pattern: str = ""
+    roster: Path | None = None
+    only: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    resume: bool = False
+    unsafe: bool = False
+    gradebook: bool = True
+    modules: tuple[str, ...] = MODULES
+    limits: Limits = field(default_factory=Limits)
+
+
+def grade(course, source, wish, executor, slots, progress=lambda done, total, result: None):
+    """Grade and record a class; return the class report as plain data."""
+    Judge(source)  # refuses an assignment that cannot be judged before anything is run
+    checks = _checks(source, wish.tasks)
+    place = course.graded / source.slug
+    with writing(place):
+        for left in place.glob("**/.*.new"):  # half a file of a run that was killed
+            left.unlink()
+        submissions = _submissions(course, source, wish)
+        jobs = [_job(course, source, one, wish, checks) for one in submissions]
+        found = run(jobs, executor, slots, place / "results", progress)
+        everybody = _everybody(place, found) if wish.only else found
+        return write(
+            course, source, [everybody[name] for name in sorted(everybody)], wish.gradebook
+        )
+
+
+def write(course, source, found, gradebook=True):
+    """Write gradebook, graded notebooks, feedback, tables and the class report from results."""
+    place = course.graded / source.slug
+    marks, penalties = {}, {}
+    if gradebook:
+        record.record(course, source, found)
+        marks, penalties = record.by_hand(course, source)
+    for one in found:
+        _pages(course, source, one, marks, penalties)
+    for name, text in tables.tables(source, found, marks, penalties).items():
+        results.keep(place / name, text.encode())
+    told = report.summary(source, found, marks, penalties)
+    results.keep(place / "report.json", (json.dumps(told, indent=1) + "\n").encode())
+    results.keep(place / "report.html", report.html(told).encode())
+    return told
+
+
+def _submissions(course, source, wish):
+    """Return the submissions that are wanted, and an empty one for everybody without."""
+    expected = set(read_roster(wish.roster)) if wish.roster else set()
+    if wish.gradebook:
+        expected.update(record.students(course))
+    expected.update(wish.only)
+    place = wish.submitted or course.folder("submitted")
+    found = collect(place, source.slug, wish.pattern, expected)
+    return [one for one in found if not wish.only or one.student in wish.only]
+
+
+def _job(course, source, submission, wish, checks):
+    """Return the work on one submission, with its last result where that may be kept."""
+    student, previous, key = submission.student, None, ""
+    if wish.resume or checks:
+        place = course.graded / source.slug / "results"
+        previous = results.read(place / f"{results.file_name(student)}.json")
+    if results.is_plain(student):
+        key = course_key(student, course.root / "course")
+    return Job(
+        source,
+        submission,
+        key=key,
+        limits=wish.limits,
+        unsafe=wish.unsafe,
+        modules=(*wish.modules, *(m for m in source.modules if m not in wish.modules)),
+        previous=previous,
+        only=checks or None,
+    )
+
+
+def _checks(source, tasks):
+    """Return the ids of the checks of some tasks, each named by number or id."""
+    named = {}
+    for cell in source.cells:
+        if cell.check:
+            number = source.titles[cell.id].split(" ")[0].rstrip(".")
+            named |= {cell.id: cell.id, number: cell.id}
+    for task in tasks:
+        if task not in named:
+            raise ValueError(
+                f"--task must be one of {', '.join(sorted(set(named) - set(named.values())))}, "
+                f"got {task!r}: name one that has a check"
+            )
+    return frozenset(named[task] for task in tasks)
+
+
+def _everybody(place, found):
+    """Return the results of all students, of this run and of those before."""
+    kept = map(results.read, sorted((place / "results").glob("*.json")))
+    return {one["student"]: one for one in kept if one} | found
+
+
+def _pages(course, source, one, marks, penalties):
+    """Write what is shown of one result, in the folders where nbgrader looks for it."""
+    student = one["student"]
+    name = results.file_name(student)
+    of = marks.get(student, {}), penalties.get(student, 0.0)
+    for step, suffix, data in (
+        ("feedback", "html", feedback(source, one, *of).encode()),
+        ("autograded", "ipynb", autograded.notebook(course, source, one)),
+    ):
+        shown = step == "feedback" or one["tests"]
+        if shown and one["status"] != results.MISSING:
+            place = course.folder(step) / name / source.slug / f"{source.slug}.{suffix}"
+            results.keep(place, data, sync=False)  # it can be made again

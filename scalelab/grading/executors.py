@@ -1,0 +1,70 @@
+"""Where the units of work run: processes of this machine, or a Dask cluster by address.
+
+Both are `concurrent.futures` executors. `distributed` is imported only where it is asked for.
+"""
+
+import concurrent.futures
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import re
+import signal
+
+from scalelab.grading import walls
+
+
+@contextlib.contextmanager
+def local(workers):
+    """Give a pool of processes, which die with this one whatever ends it."""
+    pool = concurrent.futures.ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_begin,
+        initargs=(os.getpid(),),
+    )
+    try:
+        yield pool
+    finally:
+        processes = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:  # they may be in the middle of an endless loop
+            process.kill()
+            process.join()
+        walls.sweep()
+
+
+@contextlib.contextmanager
+def dask(address):
+    """Give the executor of a cluster whose scheduler listens at this address."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ValueError(
+            "--executor must find Dask, got no package `distributed`: pip install scalelab[cluster]"
+        ) from None
+    wrong = (
+        f"--executor must be the address of a running Dask scheduler, got {address!r}: "
+        "start `dask scheduler` and workers first, and write it like tcp://head:8786"
+    )
+    if not re.fullmatch(r"(\w+://)?[^/\s]+:\d+", address):
+        raise ValueError(wrong)
+    try:
+        client = Client(address, timeout=10, set_as_default=False)
+    except (OSError, ValueError, TimeoutError):
+        raise ValueError(wrong) from None
+    with client:
+        yield client.get_executor(pure=False)
+
+
+def slots(executor):
+    """Return how many submissions to hand out at once, so that nobody waits for the next."""
+    client = getattr(executor, "_client", None)
+    return 2 * max(1, sum(client.nthreads().values()) if client else executor._max_workers)
+
+
+def _begin(parent):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it died before we could ask to die with it
+        os._exit(1)

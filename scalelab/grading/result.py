@@ -1,0 +1,89 @@
+"""What grading one submission gives, and where it is kept.
+
+A result is plain JSON in the shape of Gradescope's results.json plus `status`, `reason`, `flags`,
+and holds no time, so that the same input gives the same bytes. Standard library only.
+"""
+
+import contextlib
+import json
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+GRADED, FLAGGED, FAILED, MISSING = "graded", "graded with flags", "failed", "missing"
+STATES = (GRADED, FLAGGED, FAILED, MISSING)
+SCHEMA = 1
+
+
+def result(source, submission, **found):
+    """Return a result; `found` is what this one has beyond the common fields."""
+    flags = [*submission.flags, *found.pop("flags", ())]
+    status = found.pop("status", FLAGGED if flags else GRADED)
+    checks = [cell for cell in source.cells if cell.check]
+    return {
+        "schema": SCHEMA,
+        "assignment": source.slug,
+        "student": submission.student,
+        "status": status,
+        "reason": "",
+        "flags": flags,
+        "handed_in": submission.when,
+        "score": None,
+        "max_score": sum(cell.points for cell in checks),
+        "tests": [],
+        "manual": [],
+        "answers": [],
+        "keys": {},
+        **found,
+    }
+
+
+def written(result):
+    """Return the bytes of a result: the same for the same result."""
+    return (json.dumps(result, indent=1, sort_keys=True) + "\n").encode()
+
+
+def read(path):
+    """Return the result in a file, or None where there is none that is whole."""
+    try:
+        found = json.loads(Path(path).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and found.get("schema") == SCHEMA else None
+
+
+def file_name(student):
+    """Return a file name that no student's id can turn into another place.
+
+    >>> file_name("ada"), file_name("../x"), file_name(".ssh")
+    ('ada', '%2E.%2Fx', '%2Essh')
+    """
+    name = quote(student, safe="@+ ")
+    name = f"%2E{name[1:]}" if name.startswith(".") else name or "%"
+    if len(name) > 200:  # a file system allows 255 bytes
+        import hashlib
+
+        name = f"{name[:150]}%{hashlib.sha256(student.encode()).hexdigest()[:16]}"
+    return name
+
+
+def is_plain(student):
+    """Say whether an id is its own file name, so that any tool can make a folder of it."""
+    return bool(student) and file_name(student) == student
+
+
+def keep(path, data, sync=True):
+    """Write a file whole or not at all; without `sync`, a power cut may still lose it."""
+    fresh = path.with_name(f".{os.getpid()}.new")  # short, however long the name is
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(fresh, "wb") as file:
+            file.write(data)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(fresh, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+        raise

@@ -1,0 +1,157 @@
+"""An assignment as its author wrote it: cells, exercises, what is an answer and what checks it.
+
+The text of every cell but the answers comes from here, whatever a student's notebook says.
+Standard library only.
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from scalelab.checks.fresh import secret as found_secret
+
+VERSION = "2"  # of the grader: another one grades everything again
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: `stub` is the text that students got, `text` the author's."""
+
+    id: str
+    kind: str  # "code" or "markdown"
+    text: str
+    stub: str
+    points: float = 0.0
+    graded: bool = False
+    answer: bool = False
+
+    @property
+    def check(self):
+        """Whether this cell judges answers by itself."""
+        return self.graded and not self.answer and self.kind == "code"
+
+    @property
+    def manual(self):
+        """Whether a person gives the points."""
+        return self.graded and not self.check
+
+
+@dataclass(frozen=True)
+class Source:
+    """An assignment, with the secret its hidden checks draw from."""
+
+    slug: str
+    cells: tuple[Cell, ...]
+    secret: bytes = b""
+
+    @cached_property
+    def by_id(self):
+        """Return the cells by their grade_id."""
+        return {cell.id: cell for cell in self.cells}
+
+    @cached_property
+    def exercises(self):
+        """Return lists of cells: what comes before the first `## ` heading, then one per heading.
+
+        >>> cells = (Cell("a", "code", "", ""), Cell("b", "markdown", "## One", ""))
+        >>> [[cell.id for cell in part] for part in Source("x", cells).exercises]
+        [['a'], ['b']]
+        """
+        parts = [[]]
+        for cell in self.cells:
+            if cell.kind == "markdown" and re.match(r"## \S", cell.text):
+                parts.append([])
+            parts[-1].append(cell)
+        return parts
+
+    @cached_property
+    def modules(self):
+        """List what the author's code imports.
+
+        >>> Source("x", (Cell("a", "code", "import numpy as np, os.path", ""),)).modules
+        ('numpy', 'os.path')
+        """
+        found = {}
+        for cell in self.cells:
+            if cell.kind == "code":
+                for line in cell.text.splitlines():
+                    words = line.split("#")[0].replace(",", " , ").split()
+                    if words[:1] == ["import"]:
+                        found |= dict.fromkeys(
+                            part.split()[0]
+                            for part in " ".join(words[1:]).split(",")
+                            if part.split()
+                        )
+                    elif words[:1] == ["from"] and "import" in words:
+                        found[words[1]] = None
+        return tuple(found)
+
+    @cached_property
+    def titles(self):
+        """Return {check or manual cell: heading of its question}."""
+        titles, title = {}, ""
+        for cell in self.cells:
+            heading = re.match(r"#{2,} +(.+)", cell.text) if cell.kind == "markdown" else None
+            title = heading[1].strip() if heading and not cell.answer else title
+            if cell.graded:
+                titles[cell.id] = title or cell.id
+        return titles
+
+    def key(self, *parts):
+        """Return a digest of some parts, the secret and the version of the grader."""
+        told = json.dumps([VERSION, self.slug, self.secret.hex(), *parts], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()
+
+
+def load(root, slug):
+    """Read solutions/SLUG/SLUG.ipynb, and the students' version in exercises/."""
+    root = Path(root)
+    if not re.fullmatch(r"[\w-]+", slug):
+        raise ValueError(f"an assignment must be a folder of solutions/, got {slug!r}: name one")
+    written = _cells(root / "solutions" / slug / f"{slug}.ipynb", "write it first")
+    released = _cells(root / "exercises" / slug / f"{slug}.ipynb", "run `make exercises`")
+    stubs = {_id(cell): cell for cell in released}
+    cells, seen = [], set()
+    for cell in written:
+        role = cell.get("metadata", {}).get("nbgrader", {})
+        name = _id(cell)
+        if name in seen or name not in stubs:
+            what = "twice in the source" if name in seen else "not in exercises/"
+            raise ValueError(
+                f"every cell of {slug} must have its own grade_id in both folders, got {name!r} "
+                f"{what}: run `make exercises`"
+            )
+        seen.add(name)
+        cells.append(
+            Cell(
+                name,
+                "code" if cell["cell_type"] == "code" else "markdown",
+                _text(cell),
+                _text(stubs[name]),
+                float(role.get("points", 0)),
+                bool(role.get("grade") or role.get("task")),
+                bool(role.get("solution") or role.get("task")),
+            )
+        )
+    return Source(slug, tuple(cells), found_secret(root))
+
+
+def _cells(path, remedy):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["cells"]
+    except OSError as error:
+        raise ValueError(f"{path} must be a notebook, got {error.strerror}: {remedy}") from None
+    except (ValueError, LookupError, TypeError):
+        raise ValueError(f"{path} must be a notebook, got something else: {remedy}") from None
+
+
+def _id(cell):
+    role = cell.get("metadata", {}).get("nbgrader", {})
+    return role.get("grade_id") or cell.get("id", "")
+
+
+def _text(cell):
+    return "".join(cell["source"])
