@@ -11,7 +11,7 @@ import sys
 import click
 
 from scalelab import __version__
-from scalelab.cli import machine, probe, run
+from scalelab.cli import audit, capstone, fit, grade, machine, plan, probe, rubric, run
 
 
 @click.group(invoke_without_command=True)
@@ -23,7 +23,7 @@ def commands(context):
         click.echo(context.get_help())
 
 
-for module in (machine, probe, run):
+for module in (audit, capstone, fit, grade, machine, plan, probe, rubric, run):
     commands.add_command(module.command)
 
 

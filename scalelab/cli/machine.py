@@ -15,10 +15,12 @@ def command(json, out):
     Example:
       scalelab machine --json
     """
+    from scalelab.data import kept
     from scalelab.measure.machine import this_machine
 
     found = this_machine()
-    record.keep(out, found)
+    if out is not None:
+        kept.write(out, found)
     if json:
         record.echo(found)
         return

@@ -12,13 +12,13 @@ out = click.option(
 )
 
 
-def counts(text):
+def counts(text, option="--workers"):
     """Read worker counts.
 
     >>> counts("1,2,4")
     [1, 2, 4]
     """
-    return [_whole(part, text) for part in text.split(",")]
+    return [_whole(part, text, option) for part in text.split(",")]
 
 
 def powers(fewest, most):
@@ -58,11 +58,11 @@ def setting(text):
     return name, value
 
 
-def _whole(part, text):
+def _whole(part, text, option):
     try:
         return int(part)
     except ValueError:
         raise ValueError(
-            f"--workers must be whole numbers with commas between, got {shown(text)}: "
+            f"{option} must be whole numbers with commas between, got {shown(text)}: "
             "write them like 1,2,4"
         ) from None

@@ -25,7 +25,7 @@ def command(quick, device, json, out):
     Example:
       scalelab probe --quick
     """
-    from scalelab.measure import collectives, probe
+    from scalelab.measure import collectives, probe, room
 
     with (
         record.taking("The roofs of this machine", _table, json=json, out=out) as so_far,
@@ -42,7 +42,9 @@ def command(quick, device, json, out):
         found = probe.probe(quick=quick, device=device, report=report, keep=keep)
         keep(found)
         bar.set_description("send")
-        link = collectives.measure("send", list(_LINK), 2)
+        place = "cuda" if device != "cpu" and room.most("cuda")[0] > 1 else "cpu"
+        calls = {"iterations": 20 if quick else 300}
+        link = collectives.measure("send", list(_LINK), 2, device=place, **calls)
         so_far([*found.samples, *link], found.note)
 
 

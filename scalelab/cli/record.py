@@ -1,46 +1,10 @@
-"""Records on their way out: into a file that is whole at any moment, and onto the screen."""
+"""Records on their way out: into a file as they come, and onto the screen."""
 
 import contextlib
-import os
 import re
 import sys
 
 import click
-
-from scalelab._given import shown
-
-
-def keep(path, record):
-    """Write a record to a file, if one was asked for, so that a kill leaves the old or the new one."""
-    from scalelab import records
-
-    if path is None:
-        return
-    target = checked(path)
-    fresh = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        fresh.write_text(records.to_json(record), encoding="utf-8")
-        fresh.replace(target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            fresh.unlink()
-        raise _unwritable(path, error.strerror) from None
-
-
-def checked(path):
-    """Return where a path leads, if that is a file or can become one.
-
-    Never a device, a pipe or a folder: putting a file in its place would destroy it.
-    """
-    try:
-        target = path.resolve()
-        if target.exists() and not target.is_file():
-            raise _unwritable(path, "something else")
-        if not os.access(target.parent, os.W_OK):
-            raise _unwritable(path, "a folder that is missing or closed")
-    except (OSError, RuntimeError) as error:  # a name too long, links in a circle
-        raise _unwritable(path, getattr(error, "strerror", None) or "no path") from None
-    return target
 
 
 @contextlib.contextmanager
@@ -50,25 +14,30 @@ def taking(title, table, *, json, out, append=False):
     They are kept at once, and shown at the end, also when that is Ctrl-C or an error. Under torchrun
     rank 0 writes and speaks for all.
     """
+    from scalelab.data import kept
     from scalelab.measure import workers
     from scalelab.records import Recording
 
     speaks, current = workers.speaks(), Recording(title, ())
     before = None
     if speaks and out is not None:
-        checked(out)  # before anything is measured for it
+        kept.checked(out)  # before anything is measured for it
     if speaks and append:
         before = _existing(out)
+
+    def put():
+        if speaks and out is not None and current.samples:
+            kept.write(out, current if before is None else _together(before, current))
 
     def so_far(samples, note=""):
         nonlocal current
         current = Recording(title, tuple(samples), note)
-        if speaks:
-            keep(out, current if before is None else _together(before, current))
+        put()
 
     try:
         yield so_far
     except KeyboardInterrupt:
+        put()  # it may have come while this was under way
         held = f" {out} holds what was measured." if out and current.samples else ""
         click.echo(f"scalelab: interrupted.{held}", err=True)
         raise click.exceptions.Exit(130) from None
@@ -108,7 +77,8 @@ def _existing(path):
         raise ValueError(
             f"{path} must hold a Recording, got a {type(found).__name__}: name another file"
         )
-    combine.one_machine([*(sample.machine for sample in found.samples), this_machine()])
+    machines = [*(sample.machine for sample in found.samples), this_machine()]
+    combine.one_machine(machines, f"name another file than {path}")
     return found
 
 
@@ -139,9 +109,3 @@ def _tell(recording, table):
             cases.setdefault(re.sub(r"[\d.,]+", "", text), []).append((sample.label, text))
     for (label, text), *more in cases.values():
         click.echo(f"{label}{f' (and {len(more)} more)' if more else ''}: {text}")
-
-
-def _unwritable(path, cause):
-    return ValueError(
-        f"--out must be a file that can be written, got {shown(str(path))} ({cause}): name another"
-    )

@@ -68,6 +68,7 @@ def _scaling(job, counts, device, *, weak, emulate, sizes, settings, repetitions
     if (here := os.getcwd()) not in sys.path:  # a function of the user's own is where the user is
         sys.path.insert(0, here)
     found = sweep.find(job)
+    device = "cpu" if emulate and device == "auto" else device
     device, counts = _placed(device, counts, fewest=1)
     samples = sweep.sweep(found, counts, weak=weak, emulated=emulate, device=device, **how)
 
@@ -75,15 +76,12 @@ def _scaling(job, counts, device, *, weak, emulate, sizes, settings, repetitions
         count = [sample.given["workers"] for sample in samples]
         work = [sample.given["work"] for sample in samples]
         seconds = [sample.median for sample in samples]
-        gain = study.scaled_speedup(seconds[0], seconds, [w / work[0] for w in work])
-        share = [g * count[0] / k for g, k in zip(gain, count, strict=True)]
-        return {
-            "workers": count,
-            "work": work,
-            "time": samples,
-            "speedup": gain,
-            "efficiency": share,
-        }
+        base = count.index(min(count))
+        gain = study.scaled_speedup(seconds[base], seconds, [w / work[base] for w in work])
+        share = [g * count[base] / k for g, k in zip(gain, count, strict=True)]
+        over = "" if count[base] == 1 else f" over {count[base]}"
+        columns = {"workers": count, "work": work, "time": samples}
+        return columns | {f"speedup{over}": gain, f"efficiency{over}": share}
 
     title = f"{job}, {'weak' if weak else 'strong'} scaling{', emulated' if emulate else ''}"
     return title, counts, ([sample] for sample in samples), table

@@ -1,0 +1,217 @@
+"""A plan as text: a table over sizes, the size to buy and why, where the step goes, and the what-ifs."""
+
+import math
+import textwrap
+
+from scalelab import units
+
+WIDTH = 110
+
+
+def lines(plan, notes=False):
+    """Yield the lines that `scalelab plan` prints."""
+    from scalelab.infer import plan as planner
+
+    yield from _head(plan)
+    yield ""
+    yield from _aligned([_HEADINGS, *(_cells(plan, one) for one in plan.rows)])
+    yield ""
+    yield from _choice(plan)
+    if plan.whatifs:
+        yield ""
+        yield from _whatifs(plan)
+    yield ""
+    yield from _wrapped(f"model · {planner.measured()}")
+    if notes:
+        yield ""
+        yield "What it does not model:"
+        for note in plan.notes:
+            yield from _wrapped(f"- {note}", "  ")
+    else:
+        yield "--notes says what it does not model."
+
+
+_HEADINGS = (
+    *("devices", "layout", "step", "tokens/s", "MFU", "efficient", "limited by", "memory"),
+    *("time", "bill", "energy", ""),
+)
+
+
+def _head(plan):
+    job, cluster = plan.job, plan.job.cluster
+    goal = job.goal
+    yield from _wrapped(
+        f"{job.name}: {count(job.parameters)} parameters, {job.batch} sequences of "
+        f"{job.sequence} tokens a step, {cluster.device} at {units.text(cluster.peak, 'FLOP/s')}, "
+        f"{cluster.per_node} to a node"
+    )
+    wanted = [
+        f"{count(goal.tokens)} tokens" if goal.tokens is not None else "",
+        f"within {units.text(goal.deadline, 's')}" if goal.deadline is not None else "",
+        f"for at most ${goal.budget:,.0f}" if goal.budget is not None else "",
+        f"at least {units.text(goal.efficiency, '%')} efficient" if goal.efficiency else "",
+        f"{goal.aim} first" if goal.aim else "",
+    ]
+    if any(wanted):
+        yield f"wanted: {', '.join(filter(None, wanted))}"
+    yield from _wrapped(
+        f"assumed: kernels reach {units.text(plan.share, '%')} of the peak, {plan.share_from}"
+    )
+
+
+def _cells(plan, one):
+    mark = "<- buy" if one.workers == plan.chosen else ""
+    if not mark and one.workers in plan.excluded:
+        mark = plan.excluded[one.workers][0].split(" ")[0]
+        mark = {"needs": "too big", "takes": "too late", "costs": "too dear"}.get(mark, "excluded")
+    return (
+        str(one.workers),
+        layout(one),
+        units.text(one.seconds, "s"),
+        units.text(one.throughput),
+        units.text(one.mfu, "%"),
+        units.text(one.efficiency, "%"),
+        one.kind,
+        units.text(one.memory, "%"),
+        time(one.run),
+        "" if one.dollars is None else f"${one.dollars:,.0f}",
+        "" if one.joules is None else units.text(one.joules / 3600, "Wh"),
+        mark,
+    )
+
+
+def layout(one):
+    """Write a layout like "t2 p4 d16 b1 full": tensor, pipeline, copies, micro-batch, recomputation."""
+    laid = one.layout
+    parts = [
+        *(f"t{laid.tensor}" if laid.tensor > 1 else "", f"p{laid.pipeline}"),
+        f"d{one.workers // laid.split}",
+        f"b{laid.micro_batch}",
+        "" if laid.recompute == "none" else laid.recompute,
+    ]
+    return " ".join(part for part in parts if part and part != "p1")
+
+
+def time(run):
+    """Write the time of a run; one that fails faster than it works never ends."""
+    if run is None:
+        return ""
+    return "never" if math.isinf(run) else units.text(run, "s")
+
+
+def count(number):
+    """Write a count as plan files take it.
+
+    >>> count(70.6e9), count(1.5e13), count(512)
+    ('70.6B', '15T', '512')
+    """
+    for letter, factor in (("T", 1e12), ("B", 1e9), ("M", 1e6)):
+        if number >= factor:
+            return units.text(number / factor) + letter
+    return units.text(number)
+
+
+def _choice(plan):
+    at = plan.bought
+    if at is None:
+        yield from _wrapped(f"Buy none: {plan.why}.")
+    else:
+        between = ""
+        if at.run is not None and math.isfinite(at.run):
+            low, high = time(at.run / plan.band), time(at.run * plan.band)
+            between = f" {time(at.run)}, {low} to {high} by the band."
+        yield from _wrapped(f"Buy {at.workers}: {plan.why}.{between}")
+        if plan.safe != plan.chosen:
+            yield from _wrapped(
+                f"Close: if steps take {plan.band:.2f} times as long, "
+                + (f"buy {plan.safe}." if plan.safe else "no size meets every limit.")
+            )
+        yield from _where(at)
+    yield from _excluded(plan)
+    if at is not None:
+        from scalelab.models import bottleneck
+
+        yield from _wrapped(bottleneck.advice(at.kind))
+
+
+def _excluded(plan):
+    """Say of each kind of reason which sizes it excludes, and how near the nearest comes."""
+    groups = {}
+    for workers, reasons in sorted(plan.excluded.items()):
+        groups.setdefault(reasons[0].split(" ")[0], []).append(workers)
+    for word, sizes in groups.items():
+        # Of those too late or too big the largest comes nearest, of those too dear or idle the smallest.
+        near = sizes[-1] if word in ("takes", "needs") else sizes[0]
+        reasons = plan.excluded[near]
+        who = "it" if near not in plan.impossible else ""
+        said = "; ".join(f"{who} {reason}".strip() for reason in reasons)
+        listed = ", ".join(map(str, sizes))
+        yield from _wrapped(f"not {listed}: {f'at {near} ' if len(sizes) > 1 else ''}{said}", "  ")
+
+
+_CAUSES = {
+    "useful": "the model's products",
+    "repeated": "products computed again",
+    "uneven": "uneven shares",
+    "memory": "norms, softmax, optimizer",
+    "tensor": "exchange inside layers",
+    "stages": "sends between stages",
+    "gradients": "gradients, exposed",
+    "bubble": "pipeline bubble",
+}
+
+
+def _where(at):
+    parts = [
+        f"{said} {getattr(at.time, cause) / at.seconds:.1%}"
+        for cause, said in _CAUSES.items()
+        if getattr(at.time, cause) >= 5e-4 * at.seconds
+    ]
+    yield from _wrapped(f"Where its step goes: {', '.join(parts)}.")
+    told = []
+    if at.dollars_per_million is not None:
+        told.append(f"${at.dollars_per_million:.3g} per million tokens")
+    if at.joules_per_token is not None:
+        told.append(f"{units.text(at.joules_per_token, 'J')} per token")
+    if at.useful_share is not None:
+        told.append(f"{at.useful_share:.1%} of the time lasts, after checkpoints and failures")
+    if told:
+        yield from _wrapped(
+            f"A result costs {', '.join(told)}." if len(told) > 1 else f"{told[0]}."
+        )
+
+
+def _whatifs(plan):
+    first = plan.whatifs[0].row
+    rows = [
+        (f"what if, on {first.workers}", "step", "tokens/s", "MFU", "memory", "time", "bill", "")
+    ]
+    for one in plan.whatifs:
+        note = f"worth ${one.worth:.2f} a device-hour" if one.worth is not None else ""
+        rows.append(
+            (
+                one.change,
+                units.text(one.row.seconds, "s"),
+                f"{one.gain - 1:+.1%}",
+                units.text(one.row.mfu, "%"),
+                "too big" if not one.row.fits else units.text(one.row.memory, "%"),
+                time(one.row.run),
+                ""
+                if one.row.dollars is None or one.worth is not None
+                else f"${one.row.dollars:,.0f}",
+                note,
+            )
+        )
+    yield from _aligned(rows, left=(0, 7))
+
+
+def _aligned(rows, left=(1, 6, 11)):
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    used = [i for i, width in enumerate(widths) if any(row[i] for row in rows[1:])]
+    for row in rows:
+        cells = [row[i].ljust(widths[i]) if i in left else row[i].rjust(widths[i]) for i in used]
+        yield "  ".join(cells).rstrip()
+
+
+def _wrapped(text, indent=""):
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")

@@ -1,0 +1,60 @@
+"""`scalelab capstone`: a real training on K processes, and its rubric."""
+
+import click
+
+from scalelab.cli import options
+
+
+@click.command("capstone")
+@click.option("--workers", default="1,2", show_default=True, help="How many, as in 1,2,4.")
+@click.option("--seeds", type=int, default=3, show_default=True, help="Runs of each size.")
+@click.option("--batch", default="64", show_default=True, help="Global; or one for each size.")
+@click.option("--warmup", type=float, default=0.0, help="Share of the steps: the rate rises.")
+@click.option("--weak", is_flag=True, help="Let samples and batch grow with the workers.")
+@click.option("--epochs", type=int, default=4, show_default=True, help="Passes over the data.")
+@click.option("--tolerance", type=float, default=0.02, show_default=True, help="Of accuracy.")
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@click.option("--limit", type=float, default=300, show_default=True, help="Seconds for a launch.")
+@options.json
+@options.out
+def command(workers, seeds, batch, tolerance, device, limit, json, out, **asked):
+    """Train a small classifier data-parallel, and judge it by time, quality and cost of one pass.
+
+    Started by torchrun, the workers are its ranks, on all of its nodes. FILE is what `scalelab
+    rubric` reads.
+
+    \b
+    Examples:
+      scalelab capstone --workers 1,2 --seeds 2 --epochs 1
+      scalelab capstone --workers 1,2 --seeds 2 --epochs 1 --batch 64,512
+    """
+    from scalelab import records
+    from scalelab.data import kept
+    from scalelab.infer import rubric
+    from scalelab.measure import capstone
+    from scalelab.measure.workers import speaks
+
+    counts, sizes = options.counts(workers), options.counts(batch, "--batch")
+    if len(sizes) not in (1, len(counts)):
+        raise ValueError(
+            f"--batch must be one number or one for each of the {len(counts)} sizes, got {batch}: "
+            "write them like 64,512"
+        )
+    chosen = sizes[0] if len(sizes) == 1 else dict(zip(counts, sizes, strict=True))
+    if speaks() and out is not None:
+        kept.checked(out)  # before anything is measured for it
+    plan = capstone.Plan("capstone", batch=chosen, **asked)
+    (passes,) = capstone.study(counts, plan, seeds=seeds, device=device, limit=limit)
+    if not speaks():
+        return
+    if out is not None:
+        kept.write(out, passes)
+    if json:
+        click.echo(records.to_json(passes), nl=False)
+        return
+    if len(set(counts)) == 1:
+        click.echo(f"{len(passes.passes)} passes of one size; a rubric takes at least two")
+        return
+    from scalelab.cli.rubric import tell
+
+    tell(rubric.judge(rubric.of_passes(passes), tolerance=tolerance))

@@ -1,0 +1,137 @@
+"""`scalelab grade`: a class, from its submissions to scores, feedback and reports."""
+
+import json as plain_json
+import os
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.command("grade")
+@click.argument("assignment", required=False)
+@click.option(
+    "--submitted", type=Path, metavar="PLACE", help="A folder of students, or a zip file."
+)
+@click.option(
+    "--pattern", default="", help="Regular expression for names in a zip, with (?P<student>)."
+)
+@click.option("--roster", type=Path, metavar="CSV", help="Who should have handed in.")
+@click.option(
+    "--workers", type=click.IntRange(1, 256), help="Processes here.  [default: the cores]"
+)
+@click.option(
+    "--executor", metavar="ADDRESS", help="A Dask cluster instead, such as tcp://head:8786."
+)
+@click.option("--only", multiple=True, metavar="STUDENT", help="Grade these, leave the others.")
+@click.option("--task", "tasks", multiple=True, help="Grade this task again for all, as in 2.1.")
+@click.option(
+    "--resume", is_flag=True, help="Keep every result whose submission and source are as before."
+)
+@click.option("--db", metavar="URL", help="The gradebook.  [default: the course's]")
+@click.option("--no-gradebook", is_flag=True, help="Write results and feedback only.")
+@click.option("--cell-seconds", type=click.FloatRange(0.1, 3600), default=10.0, show_default=True)
+@click.option(
+    "--submission-seconds", type=click.FloatRange(1, 36000), default=90.0, show_default=True
+)
+@click.option("--unsafe", is_flag=True, help="Grade even where students' code cannot be isolated.")
+@click.option("--doctor", is_flag=True, help="Say what isolation this machine gives, and stop.")
+@click.option("--json", is_flag=True, help="Print the class report as JSON.")
+def command(assignment, doctor, json, workers, executor, db, **asked):
+    """Grade the submissions of ASSIGNMENT, in the root of a course.
+
+    Every submission ends as graded, graded with flags, failed with a reason, or missing. Results,
+    tables and the class report go to course/graded/ASSIGNMENT, feedback to course/feedback.
+
+    \b
+    Examples:
+      scalelab grade --doctor
+    """
+    if doctor:
+        _doctor(json)
+        return
+    if not assignment:
+        raise click.UsageError("ASSIGNMENT must be named, such as 01_speedup")
+    from scalelab.grading import classroom, course, executors, source
+
+    found = course.find(Path.cwd(), db)
+    written = source.load(Path.cwd(), assignment)
+    wish = _wish(**asked)
+    _insist_on_walls(wish, executor)
+    workers = workers or len(os.sched_getaffinity(0))
+
+    def pool():
+        return executors.dask(executor) if executor else executors.local(workers)
+
+    with _bar() as bar:
+
+        def report(done, total, result):
+            bar.total, bar.n = total, done
+            bar.set_postfix_str(f"{result['student']}: {result['status']}"[:40])
+
+        try:
+            told = classroom.grade(found, written, wish, pool, executors.slots, report)
+        except KeyboardInterrupt:
+            click.echo("scalelab: interrupted; go on with --resume", err=True)
+            raise click.exceptions.Exit(130) from None
+        except OSError as error:
+            what = error.strerror or error
+            raise RuntimeError(
+                f"{error.filename or found.graded} cannot be written ({what}): what is done is kept, "
+                "so make room and go on with --resume"
+            ) from None
+    click.echo(
+        plain_json.dumps(told, indent=1) if json else _table(told, found.graded / assignment)
+    )
+
+
+def _wish(tasks, no_gradebook, cell_seconds, submission_seconds, **asked):
+    from scalelab.grading.classroom import Wish
+    from scalelab.grading.execute import Limits
+
+    limits = Limits(cell=cell_seconds, submission=submission_seconds)
+    return Wish(tasks=tuple(tasks), gradebook=not no_gradebook, limits=limits, **asked)
+
+
+def _insist_on_walls(wish, executor):
+    """Refuse before anything is collected where students' code could not be isolated."""
+    from scalelab.grading import walls
+
+    missing = "" if wish.unsafe or executor else walls.find().missing
+    if missing:
+        raise ValueError(
+            f"grading must isolate students' code, got a machine that cannot ({missing}): see "
+            "`scalelab grade --doctor`, or accept it by --unsafe"
+        )
+
+
+def _bar():
+    from tqdm import tqdm
+
+    return tqdm(desc="grade", leave=False, file=sys.stderr, disable=None, unit="")
+
+
+def _doctor(json):
+    from scalelab.grading import walls
+
+    said = dict(walls.doctor())
+    if json:
+        click.echo(plain_json.dumps(said, indent=1))
+        return
+    width = max(map(len, said))
+    for question, answer in said.items():
+        click.echo(f"{question:{width}}  {answer}")
+
+
+def _table(told, place):
+    """Return the class report in some lines."""
+    lines = [", ".join(f"{n} {state}" for state, n in told["states"].items() if n) or "nobody"]
+    if told["points"]:
+        lines.append(f"points: median {told['points']['median']:g} of {told['max_score']:g}")
+    for task in told["tasks"]:
+        slip = f"  {task['slip'][0]} ({task['slip'][1]})" if task["slip"] else ""
+        lines.append(f"{task['solved']:>5.0%} solved  {task['name']}{slip}"[:110])
+    lines += [f"{f['status']}  {f['student']}: {f['what']}"[:110] for f in told["flags"][:20]]
+    if len(told["flags"]) > 20:
+        lines.append(f"and {len(told['flags']) - 20} more remarks")
+    return "\n".join([*lines, f"{place / 'report.html'} shows all of it"])

@@ -1,0 +1,94 @@
+"""`scalelab plan`: from a model, a cluster and a goal to the size to buy."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from scalelab.cli import options
+
+
+@click.command("plan")
+@click.argument("file", type=Path, required=False)
+@click.option("--example", is_flag=True, help="Print a file to start from, with every key.")
+@click.option("--notes", is_flag=True, help="Say what the plan does not model.")
+@click.option("--plot", type=Path, metavar="FILE", help="Draw it into FILE, .html or .png.")
+@options.json
+def command(file, example, notes, plot, json):
+    """Plan a training run: T(K), efficiency, memory, bill, and the size to buy.
+
+    FILE is TOML, or JSON if its name ends in .json: a model, a layout, a cluster and a goal. A single - reads
+    TOML from standard input; the word example stands for what --example prints. Nothing is measured: every
+    time is a model's, and published runs say how far such times are off.
+
+    Not modelled: experts and context parallelism, kernels slowed by small shapes, causal masks, data loading,
+    slow devices, oversubscribed switches, and what a larger batch teaches. --notes has the whole list.
+
+    \b
+    Examples:
+      scalelab plan --example
+      scalelab plan example
+      scalelab plan example --json
+    """
+    from scalelab.infer import plan_file
+
+    if example:
+        click.echo(plan_file.example(), nl=False)
+        return
+    if file is None:
+        raise click.UsageError("FILE must be given, got none: --example prints one to start from")
+    from scalelab.cli import _plan_text
+    from scalelab.infer import plan as planner
+
+    _drawable(plot)
+    found = planner.plan(_read(file))
+    if plot is not None:
+        _draw(found, plot)
+    if json:
+        from json import dumps
+
+        from scalelab.infer import plan_json
+
+        click.echo(dumps(plan_json.document(found), indent=2, allow_nan=False))
+        return
+    for line in _plan_text.lines(found, notes):
+        click.echo(line)
+
+
+def _read(file):
+    """Return the job in a file, on standard input, or in the example if no file has that name."""
+    from scalelab.infer import plan_file
+
+    if str(file) == "-":
+        return plan_file.parse(sys.stdin.buffer.read(plan_file.MOST_BYTES + 1), "stdin")
+    if str(file) == "example" and not os.path.lexists(file):
+        return plan_file.parse(plan_file.example(), "example")
+    return plan_file.read(file)
+
+
+def _drawable(path):
+    from scalelab.data import kept
+
+    if path is None:
+        return
+    if path.suffix.lower() not in (".html", ".png"):
+        raise ValueError(
+            f"--plot must end in .html or .png, got {path.name!r}: .html keeps the table beside the picture"
+        )
+    kept.checked(path)
+
+
+def _draw(found, path):
+    from scalelab.show import draw, page
+    from scalelab.show.plots import plan as plots
+
+    chart = plots.sizes(found)
+    if path.suffix.lower() == ".png":
+        path.write_bytes(draw.png(chart))
+        return
+    path.write_text(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{chart.title}</title>'
+        f"<body>{page.figure(chart)}</body></html>\n",
+        encoding="utf-8",
+    )

@@ -1,0 +1,152 @@
+"""`scalelab rubric`: speedup, efficiency, quality and cost of one study, and a verdict."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from scalelab.cli import options
+
+MOST_BYTES = 2**23  # of standard input
+
+
+@click.command("rubric")
+@click.argument("file")
+@click.option("--floor", default="0.7", show_default=True, help="Least efficiency.")
+@click.option(
+    "--tolerance",
+    default="0.005",
+    show_default=True,
+    help="Loss of quality that is accepted, in its own unit.",
+)
+@click.option("--deadline", metavar="TIME", help="Longest run, as in 600 s or 2 h.")
+@click.option("--budget", metavar="DOLLARS", help="Dearest run.")
+@click.option("--latency", metavar="TIME", help="Longest single result, from a column `latency`.")
+@click.option("--throughput", metavar="RATE", help="Fewest units of work per second.")
+@click.option("--joules", metavar="ENERGY", help="Most energy of a run.")
+@click.option("--co2", metavar="GRAMS", help="Most CO2 of a run; needs --intensity.")
+@click.option("--intensity", metavar="GRAMS", help="What a kWh emits, at your grid and date.")
+@click.option("--prefer", help="fastest or cheapest.  [default: what the limits imply]")
+@click.option("--baseline", metavar="K", help="Workers to compare with.  [default: the fewest]")
+@click.option("--noise", metavar="SD", help="Standard deviation of quality from seed to seed.")
+@click.option("--noise-runs", metavar="N", help="Runs that --noise was estimated from.")
+@click.option("--work", metavar="N", help="Useful results of a run, where FILE does not say.")
+@click.option("--price", metavar="DOLLARS", help="Per worker and hour, where FILE has no rate.")
+@click.option("--flat-rate", is_flag=True, help="The rate does not grow with the workers.")
+@click.option("--better", help="higher or lower.  [default: by the name of the column]")
+@options.json
+@click.option("--full", is_flag=True, help="With --json: everything the report knows.")
+@click.option("--html", type=Path, metavar="REPORT", help="Write the report as one HTML file.")
+def command(file, json, full, html, **asked):
+    """Judge a scaling study by four metrics from one pass, together.
+
+    FILE is what scalelab.measure.one_pass recorded, or a table, CSV or JSON, with the columns
+    workers, seconds, rate (dollars per hour of all workers together) and quality; optionally work,
+    joules, latency and run; - for standard input, or the name of a public series. Replicates are
+    rows. A row that loses quality ranks nowhere. Of the
+    rest that meet every limit the fastest is recommended; under a demand on speed, the cheapest.
+
+    \b
+    Examples:
+      scalelab rubric nv_gnmt_dgx1_v100_fp16 --price 3 --tolerance 0.3
+      scalelab rubric nv_gnmt_dgx1_v100_fp16 --price 3 --tolerance 0.3 --noise 0.159 --noise-runs 50
+    """
+    import json as writer
+
+    from scalelab.infer import rubric
+
+    if html is not None:
+        from scalelab.data import kept
+
+        kept.checked(html)  # before anything is computed for it
+    measured = _found(
+        file,
+        work=_number("work", asked.pop("work")),
+        price=_number("price", asked.pop("price")),
+        better=asked.pop("better"),
+        flat_rate=asked.pop("flat_rate"),
+    )
+    report = rubric.judge(measured, **_asked(**asked))
+    if html is not None:
+        from scalelab.data import kept
+        from scalelab.show.report import page_of
+
+        kept.put(html, page_of(report))
+    if json:
+        click.echo(writer.dumps(rubric.plain(report, full), indent=1, allow_nan=False))
+        return
+    tell(report)
+
+
+def _found(given, **options):
+    """Return the rows of a file, of standard input, or of a public series by its name."""
+    from scalelab.data import datasets, files
+    from scalelab.infer import rubric
+
+    if given == "-":
+        raw = sys.stdin.buffer.read(MOST_BYTES + 1)
+        return rubric.parse("stdin", files.decoded("stdin", raw, MOST_BYTES), **options)
+    if given in datasets.names() and not os.path.lexists(given):
+        options["better"] = options["better"] or "higher"
+        return rubric.of_series(datasets.load(given), **options)
+    return rubric.read(given, **options)
+
+
+def tell(report):
+    """Print table, gate, findings, verdict and remarks."""
+    from scalelab.show import scorecard
+
+    click.echo(f"{scorecard.scores(report)}\n\n{scorecard.gates(report)}\n")
+    found = scorecard.findings(report)
+    width = max(map(len, found))
+    for name, text in found.items():
+        click.echo(f"{name:{width}}  {text}")
+    click.echo(f"\n{report.verdict}")
+    for remark in report.remarks:
+        click.echo(f"- {remark}")
+
+
+def _asked(*, baseline, noise, noise_runs, co2, intensity, prefer, **limits):
+    """Return what `rubric.judge` takes, from the words of the command line."""
+    from datetime import date
+
+    from scalelab.infer.rubric import Noise
+    from scalelab.models.energy import Grid
+
+    units = {"deadline": "s", "latency": "s", "joules": "J", "floor": "%", "tolerance": "%"}
+    asked = {name: _number(name, given, units.get(name, "")) for name, given in limits.items()}
+    asked |= {"grams": _number("co2", co2), "prefer": prefer}
+    asked["baseline"] = None if baseline is None else _whole("baseline", baseline)
+    if noise is not None:
+        runs = 0 if noise_runs is None else _whole("noise-runs", noise_runs)
+        asked["noise"] = Noise(_number("noise", noise), runs)
+    elif noise_runs is not None:
+        raise ValueError(f"--noise-runs must go with --noise, got {noise_runs} alone: give both")
+    if intensity is not None:
+        grams = _number("intensity", intensity)
+        asked["grid"] = Grid(grams, "as given", date.today().isoformat())
+    return asked
+
+
+def _number(name, given, unit=""):
+    """Read one number, in a unit of its kind or in SI."""
+    from scalelab import units
+
+    if given is None:
+        return None
+    try:
+        return units.parse(given.strip().lstrip("$") if name in ("budget", "price") else given)
+    except ValueError:
+        pass
+    try:
+        return units.parse(given, unit)
+    except ValueError as error:
+        raise ValueError(f"--{str(error).replace('value', name, 1)}") from None
+
+
+def _whole(name, given):
+    try:
+        return int(given)
+    except ValueError:
+        raise ValueError(f"--{name} must be a whole number, got {given!r}: write 8") from None
