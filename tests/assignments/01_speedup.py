@@ -4,6 +4,8 @@ ALTERNATIVE maps an answer cell to a correct answer in another style than the re
 WRONG maps a task to (points, what the check must say, answer): the points when it is graded.
 """
 
+import math
+
 ALTERNATIVE = {
     "answer-1-1": """
 def crossing(workers, efficiency, floor):
@@ -21,6 +23,8 @@ def workers_for(target, serial):
     while share(workers, serial) < target:
         workers += 1
     return np.int64(workers)
+
+saved = np.subtract(*(workers_for(t, job.serial) for t in (job.wanted, job.enough)))
 """,
     "answer-1-3": """
 import warnings
@@ -35,6 +39,9 @@ def stop_at(serial, most):
     powers = 2 ** np.arange(40)
     bills = (2 * powers * serial + 1 - serial) / (powers * serial + 1 - serial)
     return powers[bills > most][0]
+
+k = stop_at(plan.serial, plan.most)
+dearer = np.float32(k / speedup.speedup(1.0, plan.serial + (1 - plan.serial) / k))
 """,
     "answer-2-1": """
 import pandas as pd
@@ -64,6 +71,9 @@ def usable(serial, floor):
 def claim(reported, workers, floor):
     missing = (1 / reported - 1 / workers) * workers / (workers - 1)
     return float(np.floor((1 - floor) / (floor * missing)) + 1)
+
+implied = np.float32(1 / slide.reported - 1 / slide.workers) / (1 - 1 / slide.workers)
+fits = claim(slide.reported, slide.workers, slide.floor)
 """,
     "answer-2-3": """
 def diagnose(workers, seconds):
@@ -80,6 +90,9 @@ def honest_baseline(seconds, workers, efficiency):
 def penalty(reported, seconds, workers):
     surplus = reported / (workers * seconds) - 1
     return surplus * workers * seconds if surplus > 0 else 0
+
+lost = f"{penalty(audited.alone, audited.seconds, audited.devices) / 60} min"
+flattered = 1 - audited.devices * audited.seconds / audited.alone
 """,
     "answer-3-2": """
 def saturation(total, levels):
@@ -99,6 +112,9 @@ def outlook(workers, baseline, anchor, seconds, serial):
     parallel = torch.tensor(seconds - serial, dtype=torch.float64) * anchor
     time = serial + parallel / workers
     return torch.stack([baseline / (time * workers), (serial + parallel) / (time * workers)])
+
+own = tale.efficiency * tale.anchor * tale.seconds, tale.anchor, tale.seconds, tale.serial
+ends = next(k for k in range(1, 10_000) if outlook(k, *own)[0] < 1)
 """,
     "answer-3-4": """
 import pandas as pd
@@ -126,20 +142,35 @@ def _crossing(test="e < floor", found="(last, k)", keep="k", end="(last, None)")
     return _CROSSING.format(test=test, found=found, keep=keep, end=end)
 
 
-def _share(share="k * f / (k * f + 1 - f)", workers="math.ceil(t / (1 - t) * (1 - f) / f)"):
+_SAVED = "math.ceil(need(job.wanted)) - math.ceil(need(job.enough))"
+
+
+def _share(
+    share="k * f / (k * f + 1 - f)", workers="math.ceil(t / (1 - t) * (1 - f) / f)", saved=_SAVED
+):
     return f"""
 import math
+
+def need(t, f=job.serial):
+    return t / (1 - t) * (1 - f) / f
 
 def share(k, f):
     return {share}
 
 def workers_for(t, f):
     return {workers}
+
+saved = {saved}
 """
 
 
-def _doubling(gain="t / t2", efficiency="1 / (2 * k * t2)", bill="2 * t2 / t", stop=None):
-    stop = stop or "next(k for k in powers if bill(k, f) > most)"
+def _doubling(
+    gain="t / t2",
+    efficiency="1 / (2 * k * t2)",
+    bill="2 * t2 / t",
+    stop="next(k for k in powers if bill(k, f) > most)",
+    dearer="work(bought)",
+):
     return f"""
 powers = [2**n for n in range(40)]
 
@@ -152,6 +183,12 @@ def bill(k, f):
 
 def stop_at(f, most):
     return {stop}
+
+def work(k):
+    return 1 + plan.serial * (k - 1)
+
+bought = next(k for k in powers if work(2 * k) > plan.most * work(k))
+dearer = {dearer}
 """
 
 
@@ -173,7 +210,13 @@ def limits(f, workers):
 """
 
 
-def _usable(usable="int(1 + (1 / floor - 1) / f)", claim="usable(serial, floor)", zero="f == 0"):
+def _usable(
+    usable="int(1 + (1 / floor - 1) / f)",
+    claim="usable(serial, floor)",
+    zero="f == 0",
+    implied="(slide.workers / slide.reported - 1) / (slide.workers - 1)",
+    fits="int(1 + (1 / slide.floor - 1) / implied)",
+):
     return f"""
 import math
 
@@ -183,6 +226,9 @@ def usable(f, floor):
 def claim(s, k, floor):
     serial = (1 / s - 1 / k) / (1 - 1 / k)
     return {claim}
+
+implied = {implied}
+fits = {fits}
 """
 
 
@@ -202,13 +248,21 @@ def diagnose(workers, seconds):
 """
 
 
-def _audit(baseline="e * k * t", penalty="max(0, reported - k * t)"):
+def _audit(
+    baseline="e * k * t",
+    penalty="max(0, reported - k * t)",
+    lost="audited.alone - audited.devices * audited.seconds",
+    flattered="lost / audited.alone",
+):
     return f"""
 def honest_baseline(t, k, e):
     return {baseline}
 
 def penalty(reported, t, k):
     return {penalty}
+
+lost = {lost}
+flattered = {flattered}
 """
 
 
@@ -223,12 +277,16 @@ def saturation(total, levels):
 """
 
 
-def _outlook(time="s + p / k", reported="t1 / time / k", honest="(s + p) / time / k"):
+def _outlook(time="s + p / k", reported="t1 / time / k", honest="(s + p) / time / k", ends=None):
+    ends = ends or "n.anchor * (1 + (n.efficiency - 1) * n.seconds / n.serial) + 1"
     return f"""
 def outlook(k, t1, k0, t, s):
     p = (t - s) * k0
     time = {time}
     return {reported}, {honest}
+
+n = tale
+ends = int({ends})
 """
 
 
@@ -275,41 +333,56 @@ def crossing(workers, efficiency, floor):
         ),
     ],
     "1-2": [
-        (2, "that is a percentage", _share(share="100 * k * f / (k * f + 1 - f)")),
-        (2, "that is the speedup itself", _share(share="k / (k * f + 1 - f)")),
-        (2, "that is the efficiency, a share of K", _share(share="1 / (k * f + 1 - f)")),
-        (1, "round up, not down", _share(workers="int(t / (1 - t) * (1 - f) / f)")),
-        (1, "only the part 1 - s is divided", _share(workers="math.ceil(t / (1 - t) / f - 1e-9)")),
-        (1, "not a whole number", _share(workers="t / (1 - t) * (1 - f) / f")),
-        (1, "a share of the ceiling", _share(workers="int(1 + (1 / t - 1) / f)")),
-    ],
-    "1-3": [
-        (3, "the gain is their ratio", _doubling(gain="1 / t2 - 1 / t")),
-        (3, "the serial part does not get faster", _doubling(gain="2")),
-        (3, "a gain above 1 means faster", _doubling(gain="t2 / t")),
-        (3, "that is the efficiency before the step", _doubling(efficiency="1 / (k * t)")),
-        (3, "that is how much efficiency is kept", _doubling(efficiency="t / t2 / 2")),
-        (3, "divide by 2K, not by K", _doubling(efficiency="1 / (k * t2)")),
-        (2, "that is the bill per hour", _doubling(bill="2")),
-        (3, "the bill for the job grows by less", _doubling(stop="1")),
-        (2, "below 1 the job would get cheaper", _doubling(bill="t / t2 / 2", stop="0")),
-        (2, "divide by the gain", _doubling(bill="2 * t / t2", stop="0")),
+        (3, "that is a percentage", _share(share="100 * k * f / (k * f + 1 - f)")),
+        (3, "that is the speedup itself", _share(share="k / (k * f + 1 - f)")),
+        (3, "that is the efficiency, a share of K", _share(share="1 / (k * f + 1 - f)")),
+        (2, "round up, not down", _share(workers="int(t / (1 - t) * (1 - f) / f)")),
+        (2, "only the part 1 - s is divided", _share(workers="math.ceil(t / (1 - t) / f - 1e-9)")),
+        (2, "not a whole number", _share(workers="t / (1 - t) * (1 - f) / f")),
+        (2, "a share of the ceiling", _share(workers="int(1 + (1 / t - 1) / f)")),
+        (3, "a difference of shares", _share(saved="job.wanted - job.enough")),
+        (3, "asked is how many fewer", _share(saved="math.ceil(need(job.enough))")),
         (
             3,
+            "work out both sizes, then subtract",
+            _share(saved="math.ceil(need(job.wanted - job.enough))"),
+        ),
+    ],
+    "1-3": [
+        (3.2, "the gain is their ratio", _doubling(gain="1 / t2 - 1 / t")),
+        (3.2, "the serial part does not get faster", _doubling(gain="2")),
+        (3.2, "a gain above 1 means faster", _doubling(gain="t2 / t")),
+        (3.2, "that is the efficiency before the step", _doubling(efficiency="1 / (k * t)")),
+        (3.2, "that is how much efficiency is kept", _doubling(efficiency="t / t2 / 2")),
+        (3.2, "divide by 2K, not by K", _doubling(efficiency="1 / (k * t2)")),
+        (2.4, "that is the bill per hour", _doubling(bill="2")),
+        (3.2, "the bill for the job grows by less", _doubling(stop="1")),
+        (2.4, "below 1 the job would get cheaper", _doubling(bill="t / t2 / 2", stop="0")),
+        (2.4, "divide by the gain", _doubling(bill="2 * t / t2", stop="0")),
+        (
+            3.2,
             "compare with the size before the step",
             _doubling(stop="max(k for k in powers if k * f + 1 - f <= most)"),
         ),
         (
-            3,
+            3.2,
             "already costs more than `most`",
             _doubling(stop="2 * next(k for k in powers if bill(k, f) > most)"),
         ),
         (
-            3,
+            3.2,
             "still within `most`",
             _doubling(stop="max(1, next(k for k in powers if bill(k, f) > most) // 2)"),
         ),
-        (2, "it holds no bill", _doubling(stop="8").replace(", 2 * t2 / t", "")),
+        (2.4, "it holds no bill", _doubling(stop="8").replace(", 2 * t2 / t", "")),
+        (3.2, "you have made several", _doubling(dearer="plan.most")),
+        (3.2, "or the count itself", _doubling(dearer="bought")),
+        (3.2, "was already too dear", _doubling(dearer="work(2 * bought)")),
+        (
+            3.2,
+            "the first ones cost less",
+            _doubling(dearer="plan.most ** (bought.bit_length() - 1)"),
+        ),
     ],
     "2-1": [
         (2, "speedup comes before efficiency", _sweep(row="k, t, 1 / t / k, 1 / t")),
@@ -340,14 +413,28 @@ def crossing(workers, efficiency, floor):
         ),
     ],
     "2-2": [
-        (0.5, "the worker that would do the job alone", _usable("int((1 / floor - 1) / f)")),
-        (0.5, "below the floor: round down", _usable("math.ceil(1 + (1 / floor - 1) / f)")),
-        (0.5, "stands for 1/0.7 - 1 = 0.43", _usable("int(1 + (1 - floor) / f + 1e-9)")),
-        (0.5, "that is the ceiling of the speedup", _usable("round(1 / f)")),
-        (3.5, "raised ZeroDivisionError", _usable(zero="False")),
-        (2, "1 - E is the idle share", _usable(claim="usable(1 - s / k, floor)")),
-        (2, "see Karp and Flatt", _usable(claim="usable(1 / s, floor)")),
-        (2, "with fewer GPUs it falls too", _usable(claim="int(s / floor)")),
+        (2.5, "the worker that would do the job alone", _usable("int((1 / floor - 1) / f)")),
+        (2.5, "below the floor: round down", _usable("math.ceil(1 + (1 / floor - 1) / f)")),
+        (2.5, "stands for 1/0.7 - 1 = 0.43", _usable("int(1 + (1 - floor) / f + 1e-9)")),
+        (2.5, "that is the ceiling of the speedup", _usable("round(1 / f)")),
+        (5.5, "raised ZeroDivisionError", _usable(zero="False")),
+        (4, "1 - E is the idle share", _usable(claim="usable(1 - s / k, floor)")),
+        (4, "see Karp and Flatt", _usable(claim="usable(1 / s, floor)")),
+        (4, "with fewer GPUs it falls too", _usable(claim="int(s / floor)")),
+        (
+            5,
+            "follows from your own `implied`",
+            _usable(implied="1 - slide.reported / slide.workers"),
+        ),
+        (5, "the idle share of the fleet", _usable(implied="1 - slide.reported / slide.workers")),
+        (5, "were infinite", _usable(implied="1 / slide.reported")),
+        (4, "not within 0 and 1", _usable(implied="-0.5", fits="0")),
+        (
+            5,
+            "on one GPU fewer it would fit",
+            _usable(fits="2 + int((1 / slide.floor - 1) / implied)"),
+        ),
+        (5, "speedup falls too", _usable(fits="int(slide.reported / slide.floor)")),
     ],
     "2-3": [
         (0, "a falling efficiency alone is no overhead", _diagnose(words="overhead " * 3)),
@@ -358,12 +445,36 @@ def crossing(workers, efficiency, floor):
         (3, "rows in any order", _diagnose(few="any")),
     ],
     "3-1": [
-        (1, "that is the T(1) for an efficiency of 1", _audit(baseline="k * t")),
-        (1, "a lower efficiency belongs to a shorter T(1)", _audit(baseline="k * t / e")),
-        (1, "the workers are missing", _audit(baseline="e * t")),
-        (1, "below 0 nothing shows", _audit(penalty="reported - k * t")),
-        (1, "that is the time saved", _audit(penalty="reported - t")),
-        (1, "that is how far E exceeds 1", _audit(penalty="reported / (k * t) - 1")),
+        (3, "that is the T(1) for an efficiency of 1", _audit(baseline="k * t")),
+        (3, "a lower efficiency belongs to a shorter T(1)", _audit(baseline="k * t / e")),
+        (3, "the workers are missing", _audit(baseline="e * t")),
+        (3, "below 0 nothing shows", _audit(penalty="reported - k * t")),
+        (3, "that is the time saved", _audit(penalty="reported - t")),
+        (3, "that is how far E exceeds 1", _audit(penalty="reported / (k * t) - 1")),
+        (
+            3,
+            "follows from your own `lost`",
+            _audit(lost="audited.alone - audited.seconds"),
+        ),
+        (3, "that is the time saved", _audit(lost="audited.alone - audited.seconds")),
+        (
+            3,
+            "that is in min",
+            _audit(lost="(audited.alone - audited.devices * audited.seconds) / 60"),
+        ),
+        (
+            3,
+            "and a time is asked for",
+            _audit(
+                lost="'3 GB'", flattered="1 - audited.devices * audited.seconds / audited.alone"
+            ),
+        ),
+        (
+            3,
+            "the growth over the honest speedup",
+            _audit(flattered="lost / (audited.alone - lost)"),
+        ),
+        (3, "that is a percentage", _audit(flattered="100 * lost / audited.alone")),
     ],
     "3-2": [
         (2, "still too large: round up", _saturation(workers="max(1, total // room)")),
@@ -384,12 +495,28 @@ def crossing(workers, efficiency, floor):
         (2, "it holds no efficiency", _saturation().replace(", fast / alone", ",")),
     ],
     "3-3": [
-        (0, "it would stay at 1.25 for ever", _outlook(time="t * k0 / k")),
-        (0, "that is the speedup", _outlook(reported="t1 / time", honest="(s + p) / time")),
-        (0, "the two are swapped", _outlook(reported="(s + p) / time / k", honest="t1 / time / k")),
-        (2, "pays the serial part once", _outlook(honest="t * k0 / time / k")),
-        (2, "that still uses the reported baseline", _outlook(honest="t1 / time / k")),
-        (2, "no honest efficiency stays at 1", _outlook(honest="1")),
+        (4 / 3, "it would stay at 1.25 for ever", _outlook(time="t * k0 / k")),
+        (4 / 3, "that is the speedup", _outlook(reported="t1 / time", honest="(s + p) / time")),
+        (
+            4 / 3,
+            "the two are swapped",
+            _outlook(reported="(s + p) / time / k", honest="t1 / time / k"),
+        ),
+        (8 / 3, "pays the serial part once", _outlook(honest="t * k0 / time / k")),
+        (8 / 3, "that still uses the reported baseline", _outlook(honest="t1 / time / k")),
+        (8 / 3, "no honest efficiency stays at 1", _outlook(honest="1")),
+        (
+            8 / 3,
+            "one more",
+            _outlook(ends="n.anchor * (1 + (n.efficiency - 1) * n.seconds / n.serial)"),
+        ),
+        (
+            8 / 3,
+            "take them off",
+            _outlook(ends="n.anchor * (n.efficiency - 1) * n.seconds / n.serial + 1"),
+        ),
+        (8 / 3, "asked is the reported one", _outlook(ends="2")),
+        (8 / 3, "but from above 1", _outlook(ends="n.anchor + 1")),
     ],
     "3-4": [
         (0, "that keeps only the last run", _repaired(pick="last")),
@@ -419,4 +546,55 @@ def repaired(rows):
 """,
         ),
     ],
+}
+
+
+def _needed(n, share):
+    return share / (1 - share) * (1 - n.serial) / n.serial
+
+
+def _largest(n):
+    return 1 + (1 / n.floor - 1) / ((n.workers / n.reported - 1) / (n.workers - 1))
+
+
+def _from_whole(value):
+    """Return how far a value is from the next whole number: rounding must not be a gamble."""
+    return abs(value - round(value))
+
+
+def _bought(n):
+    """Return the workers whose doubling multiplies the bill by exactly as much as is allowed."""
+    return (n.most - 1) / (2 - n.most) * (1 - n.serial) / n.serial
+
+
+def _falls(n):
+    return n.anchor * (1 + (n.efficiency - 1) * n.seconds / n.serial)
+
+
+BOUNDS = {
+    "1-2": {
+        "GPUs saved": (lambda n: _needed(n, n.wanted) - _needed(n, n.enough), 20, 1500),
+        "wanted, from whole": (lambda n: _from_whole(_needed(n, n.wanted)), 0.02, 0.5),
+        "enough, from whole": (lambda n: _from_whole(_needed(n, n.enough)), 0.02, 0.5),
+    },
+    "1-3": {
+        "GPUs bought": (_bought, 8, 300),
+        "from a power of two": (lambda n: _from_whole(math.log2(_bought(n))), 0.03, 0.5),
+    },
+    "2-2": {
+        "GPUs that fit": (_largest, 4, 200),
+        "from whole": (lambda n: _from_whole(_largest(n)), 0.1, 0.5),
+    },
+    "3-1": {"reported efficiency": (lambda n: n.alone / n.devices / n.seconds, 1.05, 2.5)},
+    "3-3": {
+        "devices": (_falls, 12, 60),
+        "from whole": (lambda n: _from_whole(_falls(n)), 0.05, 0.5),
+    },
+}
+
+_ZERO = "drawn numbers never meet the threshold exactly, and the question leaves equality open"
+SURVIVORS = {
+    "1-3: doubling(workers, serial)[2] <= most → doubling(workers, serial)[2] < most": _ZERO,
+    "2-3: after > 1.25 * before → after >= 1.25 * before": _ZERO,
+    "2-3: after < 0.75 * before → after <= 0.75 * before": _ZERO,
 }

@@ -6,16 +6,40 @@ reads that value is `nbgrader.utils`' own code, so that a score here is a score 
 
 import ast
 import contextlib
+import functools
 import importlib.util
 import io
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 import nbformat
 from nbgrader import utils
 
+from scalelab.checks.keys import using
+
+VARIANTS = range(21)  # 0 is the public one
 ROOT = Path(__file__).resolve().parents[2]
-SLUGS = sorted(p.name for p in (ROOT / "solutions").glob("[!.]*") if p.is_dir())
+SOURCES = sorted(p.name for p in (ROOT / "solutions").glob("[!.]*") if p.is_dir())
+SLUGS = [slug for slug in SOURCES if (Path(__file__).parent / f"{slug}.py").exists()]
+
+
+@contextlib.contextmanager
+def in_course(word="course 0", number=0):
+    """Grade with a course's secret and, in every task, with one certain variant."""
+    key = f"ada {number:032x}" if number else ""
+    with (
+        mock.patch.dict(os.environ, {"SCALELAB_COURSE_SECRET": word}),
+        mock.patch("scalelab.checks.variants.chosen", return_value=number),
+        using(key),
+    ):
+        yield
+
+
+@functools.cache
+def _read(path):
+    return nbformat.read(path, 4)
 
 
 @dataclass
@@ -36,8 +60,7 @@ class Assignment:
     cells: dict = field(init=False)
 
     def __post_init__(self):
-        path = ROOT / self.folder / self.slug / f"{self.slug}.ipynb"
-        self.notebook = nbformat.read(path, 4)
+        self.notebook = _read(ROOT / self.folder / self.slug / f"{self.slug}.ipynb")
         self.cells = {cell.metadata.nbgrader.grade_id: cell for cell in self.notebook.cells}
 
     @property
@@ -50,10 +73,16 @@ class Assignment:
         """The ids of the cells that grade by themselves."""
         return [i for i, c in self.cells.items() if utils.is_grade(c) and c.cell_type == "code"]
 
+    @property
+    def tasks(self):
+        """The tasks that grade by themselves, such as "2-1"."""
+        return [key.removeprefix("check-") for key in self.checks]
+
     def grade(self, answers=None, only=None):
         """Run all code cells with some answers replaced; return {check id: Graded}.
 
-        `only` names one task, such as "2-1": the other tasks' answers and checks are left out.
+        `only` names one task, such as "2-1": the other tasks' answers and checks are left out,
+        save those that NEEDS in the assignment's table names.
         """
         graded = {}
         self.run(answers, only, graded)
@@ -62,20 +91,27 @@ class Assignment:
     def run(self, answers=None, only=None, graded=None):
         """Run the cells and return the names they leave; checks only where `graded` wants them."""
         names = {"__name__": "__main__"}
+        needed = {only, *getattr(table(self.slug), "NEEDS", {}).get(only, ())}
         for key, cell in self.cells.items():
             if cell.cell_type != "code":
                 continue
-            if only and key.startswith(("answer-", "check-")) and not key.endswith(only):
+            kind, _, task = key.partition("-")
+            if only and (
+                (kind == "check" and task != only) or (kind == "answer" and task not in needed)
+            ):
                 continue
             if key not in self.checks:
-                _run((answers or {}).get(key, cell.source), names)
+                # As in a notebook: a cell that raises leaves the rest to run.
+                with contextlib.suppress(Exception if kind == "answer" else ()):
+                    _run((answers or {}).get(key, cell.source), names)
             elif graded is not None:
                 graded[key] = _graded(cell, names)
         return names
 
 
+@functools.cache
 def table(slug):
-    """Load the alternative and the wrong answers of an assignment."""
+    """Load what is known of an assignment: other right answers, wrong ones, surviving mutants."""
     path = Path(__file__).parent / f"{slug}.py"
     spec = importlib.util.spec_from_file_location(f"answers_{slug}", path)
     module = importlib.util.module_from_spec(spec)
@@ -83,14 +119,24 @@ def table(slug):
     return module
 
 
-def _run(source, names):
-    """Run a cell; return the value of its last expression, what it printed, its stderr."""
+@functools.lru_cache(maxsize=2000)
+def _compiled(source):
+    """Split a cell into its statements and its last expression, as a notebook does."""
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    return (
+        compile(tree, "<cell>", "exec"),
+        compile(ast.Expression(last.value), "<cell>", "eval") if last else None,
+    )
+
+
+def _run(source, names):
+    """Run a cell; return the value of its last expression, what it printed, its stderr."""
+    body, last = _compiled(source)
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        exec(compile(tree, "<cell>", "exec"), names)
-        value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names) if last else None
+        exec(body, names)
+        value = eval(last, names) if last else None
     return value, out.getvalue(), err.getvalue()
 
 

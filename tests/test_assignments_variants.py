@@ -1,0 +1,131 @@
+"""Every student has numbers of their own, equally hard, and nobody is helped by a neighbour's.
+
+All twenty variants of a task are tried, and the public one.
+"""
+
+import ast
+from unittest import mock
+
+import pytest
+
+from scalelab.checks.plain import Unreadable, plain
+from tests.assignments.messages import every
+from tests.assignments.runner import SLUGS, VARIANTS, Assignment, in_course, table
+from tests.assignments.seeds import calls, drawn, numbers, outside
+
+ONE_PER_SLUG = pytest.mark.parametrize("slug", SLUGS)
+
+
+@ONE_PER_SLUG
+def test_a_check_draws_the_numbers_that_the_notebook_shows(slug):
+    written = {True: set(), False: set()}
+    for key, cell in Assignment(slug).cells.items():
+        if cell.cell_type == "code":
+            written[key.startswith("check-")] |= {ast.unparse(call) for call in calls(cell.source)}
+    assert written[True] == written[False]
+
+
+@ONE_PER_SLUG
+def test_every_variant_is_within_the_bounds_of_equal_difficulty(slug):
+    bounds = getattr(table(slug), "BOUNDS", {})
+    assert set(bounds) == set(drawn(slug))
+    for task, (call, names) in drawn(slug).items():
+        variants = list(numbers(call, names))
+        assert [n.variant for n in variants] == list(VARIANTS)
+        assert len({str(sorted(n.values.items())) for n in variants}) >= 15, f"{task}: too alike"
+        assert bounds[task]
+        assert outside(bounds[task], variants) == {}, task
+
+
+@ONE_PER_SLUG
+def test_a_neighbours_values_lose_points(slug):
+    assignment = Assignment(slug)
+    for task in assignment.tasks:
+        if not calls(assignment.cells[f"check-{task}"].source):
+            continue
+        with in_course():
+            copied = {f"answer-{task}": _with_values(assignment, task)}
+        paid = []
+        for number in VARIANTS[1:]:
+            with in_course(number=number):
+                graded = assignment.grade(copied, only=task)[f"check-{task}"]
+            paid += [number] if graded.points == graded.most else []
+        assert len(paid) <= 2, f"{task}: copied values are right for variants {paid}"
+
+
+@ONE_PER_SLUG
+def test_every_value_differs_between_students_unless_it_is_fixed_for_a_reason(slug):
+    """FIXED names them: {"2-1": why no value of the task does, "2-2 kept": why this one does not}."""
+    fixed = getattr(table(slug), "FIXED", {})
+    same = set()
+    for task in Assignment(slug).tasks:
+        values = {}
+        for number in VARIANTS:
+            for name, value in _asked(slug, task, number)[0].items():
+                values.setdefault(name, set()).add(value)
+        alike = {name for name, seen in values.items() if len(seen) == 1}
+        same |= {task} if alike == set(values) != set() else {f"{task} {name}" for name in alike}
+    assert set(fixed) == same
+    assert all(isinstance(why, str) and why.strip() for why in fixed.values())
+
+
+@ONE_PER_SLUG
+def test_no_slip_is_right_by_luck_or_gets_the_message_of_another(slug):
+    """ALIKE names what may coincide: {("1-2 needed", the message that is not told): why}."""
+    alike = getattr(table(slug), "ALIKE", {})
+    assert {key: variants for key, variants in every(slug).items() if key not in alike} == {}
+    assert set(alike) <= set(every(slug)), "no longer alike: take it off the list"
+    assert all(len(why) > 20 for why in alike.values())
+
+
+@ONE_PER_SLUG
+def test_every_function_is_called_on_inputs_of_the_course(slug):
+    for task in Assignment(slug).tasks:
+        here, there = (_asked(slug, task, 0, word)[1] for word in ("course 0", "course 1"))
+        assert {name for name in here if here[name] == there[name]} == set(), task
+
+
+def _asked(slug, task, number, word="course 0"):
+    """Return what a check expects of each value, and on what it calls each function, as text.
+
+    What is judged by the student's own data has no value to expect.
+    """
+    values, inputs = {}, {}
+
+    class Listener:
+        def __init__(self, *_, **__):
+            pass
+
+        def number(self, name, *, expect=None, part="", what="", follows=(), hidden=False, **how):
+            if hidden:
+                right = expect(*dict(follows).values()) if callable(expect) else expect
+                values[f"{name} {part or what}".strip()] = repr(plain(right))
+
+        choice = text = sequence = number
+
+        def function(self, name, *, cases, hidden=False, **_):
+            if hidden:
+                inputs[name] = inputs.get(name, "") + repr(cases)
+
+        def measured(self, *_, **__):
+            pass
+
+        def score(self):
+            pass
+
+    with in_course(word, number), mock.patch("scalelab.checks.Task", Listener):
+        exec(Assignment(slug).cells[f"check-{task}"].source, {})
+    return values, inputs
+
+
+def _with_values(assignment, task):
+    """Return the reference's answer with every value that it works out written as a literal."""
+    source = assignment.cells[f"answer-{task}"].source
+    names = assignment.run(only=task)
+    for node in ast.parse(source).body:
+        targets = [n for target in getattr(node, "targets", ()) for n in ast.walk(target)]
+        for name in {n.id for n in targets if isinstance(n, ast.Name)}:
+            value = plain(names.get(name, ...))
+            if value is not ... and not isinstance(value, Unreadable):
+                source += f"\n{name} = {value!r}"
+    return "from numpy import inf, nan\n" + source
