@@ -1,20 +1,35 @@
 """What the book asks of Sphinx beyond its configuration."""
 
 import importlib.util
+import io
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
+import pybtex.database as pybtex
 import pytest
+import yaml
+from bs4 import BeautifulSoup
+from sphinx.application import Sphinx
+from sphinx.errors import ConfigError
 
 from tests.notebooks import ROOT
+
+EXTENSIONS = ROOT / "book" / "_ext"
+
+
+def extension(name):
+    spec = importlib.util.spec_from_file_location(name, EXTENSIONS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def scalebook():
-    spec = importlib.util.spec_from_file_location(
-        "scalebook", ROOT / "book" / "_ext" / "scalebook.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return extension("scalebook")
 
 
 @pytest.mark.parametrize("name", ["models/laws.py", "show/figure.js", "data/recorded/run.json"])
@@ -34,3 +49,138 @@ def test_moving_a_file_makes_executed_chapters_stale(scalebook, tmp_path):
     before = scalebook.package_digest(tmp_path)
     (tmp_path / "scalelab" / "a.py").rename(tmp_path / "scalelab" / "b.py")
     assert scalebook.package_digest(tmp_path) != before
+
+
+@pytest.fixture(scope="module", params=["", "https://github.com/someone/a-book"])
+def small_book(request, tmp_path_factory):
+    """A book of one page with the settings of ours, its sources unpublished or published: (where, page)."""
+    folder = tmp_path_factory.mktemp("book")
+    for name in ("CITATION.cff", "book/_static", "book/_ext", "book/references.bib"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        (folder / name).parent.mkdir(exist_ok=True)
+        copy(ROOT / name, folder / name)
+    (folder / "book" / "page.md").write_text(
+        "# A page\n\nLook [there](other.md#somewhere).\n\n```{cite-this-book}\n```\n"
+    )
+    (folder / "book" / "other.md").write_text("# Another\n\n(somewhere)=\n## Far down\n\nHere.\n")
+    toc = {"format": "jb-book", "root": "book/page", "chapters": [{"file": "book/other"}]}
+    (folder / "_toc.yml").write_text(yaml.safe_dump(toc))
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text())
+    settings["sphinx"]["config"]["html_theme_options"]["repository_url"] = request.param
+    settings["sphinx"]["config"]["redirects"] = {"old": "book/page"}
+    (folder / "_config.yml").write_text(yaml.safe_dump(settings))
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", folder, "-q", "-n", "-W"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    page = (folder / "_build" / "html" / "book" / "page.html").read_bytes()
+    return request.param, BeautifulSoup(page, "html.parser")
+
+
+def test_one_setting_puts_links_to_the_sources_on_each_page_and_without_it_there_is_none(
+    small_book,
+):
+    there, page = small_book
+    links = [link["href"] for link in page.select("a[href]")]
+    outside = sorted((one for one in links if "someone" in one or "/edit/" in one), key=len)
+    assert "" not in links
+    if not there:
+        assert outside == []
+        assert page.select("[class*=btn-source-]") == []
+        return
+    home, edit, issue = outside
+    assert (home, edit) == (there, f"{there}/edit/main/book/page.md")
+    assert issue.startswith(f"{there}/issues/new?title=")
+
+
+def test_a_link_to_a_label_on_another_page_leads_there_and_not_to_its_top(small_book):
+    """The 31 corrections share a page, and each chapter means one of them."""
+    _, page = small_book
+    assert page.find("a", string="there")["href"] == "other.html#somewhere"
+
+
+def test_the_page_cites_what_the_citation_file_says(small_book):
+    there, page = small_book
+    said = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    text = page.select_one(".highlight-bibtex pre").text
+    fields = dict(re.findall(r"^  (\w+) += \{+(.*?)\}+,$", text, re.M))
+    assert fields.pop("url", "") == there
+    assert fields == {
+        "author": said["authors"][0]["name"],
+        "title": said["title"],
+        "version": str(said["version"]),
+        "year": yaml.safe_load((ROOT / "_config.yml").read_text())["copyright"],
+    }
+    entry = pybtex.parse_string(text, "bibtex").entries["scalelab2026"]
+    assert [str(one) for one in entry.persons["author"]] == ["{The scalelab authors}"]
+
+
+def test_a_person_a_date_and_odd_characters_are_cited_as_bibtex_wants_them():
+    authors = [{"family-names": "Lovelace", "given-names": "Ada"}, {"name": "A & B"}]
+    cff = {"title": "50 % of C#", "authors": authors, "version": 2, "date-released": "2031-02-03"}
+    entry = extension("citation").bibtex(cff, "2026")
+    assert "author  = {Lovelace, Ada and {A \\& B}}," in entry
+    assert "title   = {{50 \\% of C\\#}}," in entry
+    assert entry.startswith("@misc{scalelab2031,")
+    assert "url" not in entry
+
+
+def build_with_redirects(folder, table):
+    """Build two pages by plain Sphinx with this table of renamed ones, and return where."""
+    (folder / "source" / "part").mkdir(parents=True)
+    (folder / "source" / "index.rst").write_text("Home\n====\n\n.. toctree::\n\n   part/new\n")
+    (folder / "source" / "part" / "new.rst").write_text("New\n===\n")
+    out = folder / "out"
+    settings = {"extensions": ["redirects"], "redirects": table}
+    places = (folder / "source", None, out, folder / "trees", "html", settings)
+    Sphinx(*places, status=None, warning=io.StringIO()).build()
+    return out
+
+
+def test_an_old_address_leads_to_the_new_one_from_every_depth(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(EXTENSIONS)
+    out = build_with_redirects(tmp_path, {"a/b/old": "part/new", "old": "part/new"})
+    for name in ("a/b/old.html", "old.html"):
+        page = BeautifulSoup((out / name).read_bytes(), "html.parser")
+        refresh = page.select_one("noscript meta[http-equiv=refresh]")["content"]
+        targets = {
+            page.select_one("link[rel=canonical]")["href"],
+            page.select_one("a")["href"],
+            refresh.removeprefix("0; url="),
+        }
+        assert len(targets) == 1
+        assert ((out / name).parent / targets.pop()).resolve() == out / "part" / "new.html"
+
+
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        ({"old": "part/gone"}, "old leads to 'part/gone', which is no page"),
+        ({"old": "older", "older": "part/new"}, "old leads to 'older', which is no page"),
+        ({"old": None}, "old leads to None, which is no page"),
+        ({"part/new": "index"}, "part/new still exists"),
+        ({"../old": "index"}, "'../old' is no page's name"),
+        ({7: "index"}, "7 is no page's name"),
+        (["old"], "expected a table"),
+    ],
+)
+def test_a_redirect_that_leads_nowhere_stops_the_build(tmp_path, monkeypatch, table, fault):
+    monkeypatch.syspath_prepend(EXTENSIONS)
+    with pytest.raises(ConfigError, match=fault):
+        build_with_redirects(tmp_path, table)
+
+
+def test_a_run_keeps_the_machine_it_was_first_seen_on(tmp_path):
+    """Another computer builds the book: it ran one chapter anew, added one, and dropped one."""
+    remember = extension("executions").remember
+    file = tmp_path / "machines.json"
+    first = remember(file, {"a": 1.5, "b": 2.5, "c": 3.5}, {"name": "old", "torch": "2.12"})
+    assert {one["name"] for one in first.values()} == {"old"}
+    again = remember(file, {"a": 1.5, "b": 9.5, "d": 9.75}, {"name": "new", "torch": "2.13"})
+    assert {name: one["torch"] for name, one in again.items()} == {
+        "a": "2.12",
+        "b": "2.13",
+        "d": "2.13",
+    }
+    assert remember(file, {"a": 1.5, "b": 9.5, "d": 9.75}, {"name": "third"}) == again
+    file.write_text('{"a": ')  # a build that was cut off
+    assert remember(file, {"a": 1.5}, {"name": "new"}) == {"a": {"name": "new", "ended": 1.5}}

@@ -200,8 +200,8 @@ def test_a_waiting_percentile_is_not_a_response_percentile(servers, percent, sho
     """The table of the page, its order checked on a queue that is simulated; then the plan."""
     service, rate = 0.010, servers * percent / 100 / 0.010
     alone = service * np.log(100)
-    waiting = queues.waiting_percentile(0.99, rate, service, servers)
-    response = queues.response_percentile(0.99, rate, service, servers)
+    waiting = queues.waiting_percentile(rate, service, servers, share=0.99)
+    response = queues.response_percentile(rate, service, servers, share=0.99)
     row = " | ".join(f"{1000 * t:.1f}" for t in (waiting, response, waiting + alone))
     assert row == shown
     pool = f"{servers} server{'s' * (servers > 1)}, {percent}% busy"
@@ -215,13 +215,15 @@ def test_a_waiting_percentile_is_not_a_response_percentile(servers, percent, sho
     assert np.quantile(waited, 0.99) == pytest.approx(waiting, rel=0.06, abs=0.002)
 
     # 59.2 and 22.3 per second are what the waiting formula allows for 100 and for 40 ms.
-    allowed = queues.waiting_percentile(0.99, [59.2, 22.3], service)
+    allowed = queues.waiting_percentile([59.2, 22.3], service, share=0.99)
     assert allowed == pytest.approx([0.100, 0.040], abs=5e-4)
-    assert queues.response_percentile(0.99, 59.2, service) == pytest.approx(0.113, abs=5e-4)
-    assert capacity.largest_rate(0.99, [0.100, 0.040], service) == pytest.approx(
+    assert queues.response_percentile(59.2, service, share=0.99) == pytest.approx(0.113, abs=5e-4)
+    assert capacity.largest_rate([0.100, 0.040], service, share=0.99) == pytest.approx(
         [53.9, 0], abs=0.05
     )
-    constant = [f(0.99, 80, service) for f in (md1.waiting_percentile, md1.response_percentile)]
+    constant = [
+        f(80, service, share=0.99) for f in (md1.waiting_percentile, md1.response_percentile)
+    ]
     assert constant[1] == pytest.approx(constant[0] + service)
 
 
@@ -357,7 +359,7 @@ def test_the_latency_of_an_all_reduce_is_linear_for_a_ring_only():
     """Twice the workers are twice the rounds of a ring, and one or two more of the others."""
     counts = np.array([8, 16, 64, 1024])
     rounds = {
-        name: algorithms.cost(0, counts, NETWORK, "all-reduce", name).rounds.tolist()
+        name: algorithms.traffic(0, counts, NETWORK, "all-reduce", name).rounds.tolist()
         for name in algorithms.ALGORITHMS["all-reduce"]
     }
     assert rounds == {
@@ -369,7 +371,7 @@ def test_the_latency_of_an_all_reduce_is_linear_for_a_ring_only():
     }
     shortest = [collectives.all_reduce(0, 1024, NETWORK, name) for name in rounds]
     assert [round(1e3 * s, 3) for s in shortest] == [10.23, 0.05, 0.1, 0.1, 0.2]
-    long = [algorithms.cost(1, 1024, NETWORK, "all-reduce", n).moved for n in rounds]
+    long = [algorithms.traffic(1, 1024, NETWORK, "all-reduce", n).moved for n in rounds]
     assert long[0] == long[2]  # the ring's bytes, without its rounds
 
     simulated = {
@@ -403,7 +405,7 @@ def test_a_tree_is_not_priced_without_its_pipeline():
 def test_a_hierarchy_does_not_end_with_a_second_all_reduce():
     """1.201 s, not 1.745 or 1.269; and the dear ones do not even give the sum."""
     size, nodes, per_node = 140e9, 16, 8
-    right = hierarchy.hierarchical_all_reduce(size, nodes, per_node, CARD, NVLINK)
+    right = hierarchy.hierarchical_all_reduce(size, nodes, per_node, NVLINK, CARD)
     inside = collectives.all_reduce(size, per_node, NVLINK)
     across = collectives.all_reduce(size / per_node, nodes, CARD)
     parts = collectives.all_reduce(size / per_node, per_node, NVLINK)
@@ -541,9 +543,11 @@ def test_the_rows_of_nccl_are_not_all_exposed():
 
 def test_computation_time_divides_by_samples_per_second():
     """64 samples at 400 per second take 0.16 s, and on a device twice as fast half of that."""
-    job = step.Step(batch=1024, rate=400, gradient=0, across=lambda size, workers: 0.0)
+    job = step.Step(
+        microbatch=1024, worker_throughput=400, gradient=0, all_reduce=lambda size, workers: 0.0
+    )
     assert step.compute(job, 16) == pytest.approx(64 / 400)
-    faster = dataclasses.replace(job, rate=800)
+    faster = dataclasses.replace(job, worker_throughput=800)
     assert step.compute(faster, 16) == pytest.approx(step.compute(job, 16) / 2)
     assert 64 * 800 == 2 * (64 * 400)  # the product says that a faster device takes longer
 

@@ -50,6 +50,16 @@ def link_assignments(app, doctree):
             link.replace_self(nodes.reference("", "", *link.children, refuri=up + target))
 
 
+def link_labels(app, doctree):
+    """Let `page.md#label` lead to the label on that page: MyST knows headings there, and only if told to."""
+    for link in list(doctree.findall(pending_xref)):
+        if link.get("refdomain") == "doc" and (label := link.get("reftargetid")):
+            kind = {"refdomain": "std", "reftype": "ref", "refexplicit": True, "refwarn": True}
+            link.replace_self(
+                pending_xref("", *link.children, reftarget=label, refdoc=app.env.docname, **kind)
+            )
+
+
 def copy_files(app, fault):
     """Put the assignments where links lead; copy styles, which Sphinx does with changed pages only."""
     if fault is None and app.builder.format == "html":
@@ -70,6 +80,13 @@ def keep_kernels_at_home(app, config):
         listeners[:] = [one for one in listeners if one.handler.__module__ != "sphinx_thebe"]
 
 
+def link_the_sources(app, config):
+    """Put links to the published sources on each page as soon as their address is known, and only then."""
+    options = config.html_theme_options
+    for button in ("use_repository_button", "use_edit_page_button", "use_issues_button"):
+        options[button] = bool(options.get("repository_url"))
+
+
 def mend_bibliography(app, page, template, context, doctree):
     """Drop the role of a list from what has no items of a list, or screen readers announce an empty one."""
     role = ' role="list" class="citation-list"'
@@ -81,7 +98,9 @@ def setup(app):
     os.environ["SCALELAB_FIGURES"] = "replay"
     app.connect("env-get-outdated", forget_stale_results)
     app.connect("doctree-read", link_assignments)
+    app.connect("doctree-read", link_labels)
     app.connect("build-finished", copy_files)
     app.connect("config-inited", keep_kernels_at_home)
+    app.connect("config-inited", link_the_sources)
     app.connect("html-page-context", mend_bibliography)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,71 @@
+"""The figure on the cover: what more nodes do to the hours and to the bill of one run.
+
+A page asks for it with the directive `cover-figure`; scalelab computes it at the build, like all figures.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from scalelab.models import speedup
+from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.explore import Replay, Slider
+from scalelab.show.plots import MODEL, POWERS
+
+HOURS, HOURLY = 80.0, 20.0  # of the run on one node, and dollars for a node
+COUNTS = POWERS[POWERS <= 512]
+
+
+def bill(workers: float, serial: float) -> Chart:
+    """Hours of a run over its nodes, of which `serial` hours are work that only one node can do."""
+    share = serial / HOURS
+    hours = speedup.fixed_job_seconds(COUNTS, share, baseline=HOURS)
+    mine = speedup.fixed_job_seconds(workers, share, baseline=HOURS)
+    dollars = mine * workers * HOURLY
+    useful = HOURS * HOURLY
+    floor = serial if serial else np.nan  # zero has no place on a logarithmic axis
+    return Chart(
+        f"{workers:g} node{'' if workers == 1 else 's'}: {mine:.2f} hours for ${dollars:,.0f}",
+        Axis("nodes", log=True, ticks=(1, 4, 16, 64, 256, 512)),
+        Axis("hours until the run is done", log=True, low=0.1, ticks=(0.1, 1, 4, 10, 80)),
+        (
+            Series("hours", COUNTS, hours, tone=1),
+            Series("what one node must do alone", COUNTS, np.full_like(COUNTS, floor), "dashed", 0),
+            Series("your choice", [workers], [mine], "points", tone=2),
+        ),
+        {
+            "Done after": f"{mine:.2f} h",
+            "Bill": f"${dollars:,.0f}",
+            "Bought work": f"${useful:,.0f}",
+            "Bought waiting": f"${dollars - useful:,.0f}",
+        },
+        MODEL,
+    )
+
+
+class CoverFigure(SphinxDirective):
+    """The figure with its sliders, one node chosen: the answer is the reader's to find."""
+
+    def run(self) -> list[nodes.Node]:
+        """Make it anew whenever what draws it has changed."""
+        drawing = Path(self.env.app.srcdir) / "scalelab" / "show"
+        for file in (Path(__file__), *drawing.glob("*.*")):
+            self.env.note_dependency(str(file))
+        figure = Replay(
+            bill,
+            {
+                "workers": Slider("nodes", COUNTS, start=1),
+                "serial": Slider("hours only one node can do", (0, 1, 2, 4, 8, 16), start=4),
+            },
+        )
+        return [nodes.raw("", figure.html(), format="html")]
+
+
+def setup(app):
+    """Add the directive to Sphinx."""
+    app.add_directive("cover-figure", CoverFigure)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

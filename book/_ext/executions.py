@@ -1,0 +1,120 @@
+"""Which chapter ran when, how long, where and with what: a table, and a link to it from every stamp.
+
+The build knows when a chapter was executed, not where; that is written down beside the cache of executed
+chapters the first time a run is seen. A page shows the table with the directive `execution-table`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+
+from docutils import nodes
+from myst_nb.ext.execution_tables import METADATA_KEY
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+
+from scalelab.measure.machine import this_machine
+
+PAGE = "book/status"
+HEADINGS = ("chapter", "executed", "seconds", "machine", "Python", "NumPy", "torch")
+KEPT = ("name", "system", "python", "numpy", "torch")
+STAMP = re.compile(r'<span class="(sl-stamp [\w -]+)">(.*?)</span>', re.DOTALL)
+
+
+def remember(file: Path, ended: dict[str, float], here: dict) -> dict[str, dict]:
+    """Return where each chapter's run took place: a run not known yet was one of this build.
+
+    `ended` says when each run ended, and tells two runs of a chapter apart.
+    """
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):  # a first build, or a build that was cut off
+        known = {}
+    runs = {
+        name: known[name] if known.get(name, {}).get("ended") == end else {**here, "ended": end}
+        for name, end in ended.items()
+    }
+    file.write_text(json.dumps(runs, indent=1), encoding="utf-8")
+    return runs
+
+
+def executed(env) -> dict[str, dict]:
+    """Return what the build knows of each executed page, in the order of their names."""
+    data = NbMetadataCollector.get_doc_data(env)
+    found = {name: data[name].get("exec_data") for name in sorted(data)}
+    return {name: one for name, one in found.items() if one and one["mtime"]}
+
+
+class Placeholder(nodes.General, nodes.Element):
+    """Stands for the table until every chapter has run."""
+
+
+class ExecutionTable(SphinxDirective):
+    """Ask for the table, and for this page to be written again after any run."""
+
+    def run(self) -> list[nodes.Node]:
+        """Leave a place for the table."""
+        NbMetadataCollector.set_doc_data(self.env, self.env.docname, METADATA_KEY, True)
+        return [Placeholder()]
+
+
+class PutTable(SphinxPostTransform):
+    """Put the table where it was asked for."""
+
+    default_priority = 8
+
+    def run(self, **_) -> None:
+        """Make a row for each chapter, one for all of them, and a name for each row to link to."""
+        for place in list(self.document.findall(Placeholder)):
+            runs, builder = executed(self.env), self.app.builder
+            cache = (
+                self.config.nb_execution_cache_path
+                or Path(self.app.outdir).parent / ".jupyter_cache"
+            )
+            here = {name: asdict(this_machine())[name] for name in KEPT}
+            ended = {name: one["mtime"] for name, one in runs.items()}
+            where = remember(Path(cache) / "machines.json", ended, here)
+            body = []
+            for name, one in runs.items():
+                title = self.env.titles[name].astext()
+                link = builder.get_relative_uri(self.env.docname, name)
+                at = f"{datetime.fromtimestamp(one['mtime']):%Y-%m-%d %H:%M}"
+                machine = f"{where[name]['name']}, {where[name]['system']}"
+                versions = [where[name][key] for key in ("python", "numpy", "torch")]
+                first = nodes.reference("", title, refuri=link, internal=True)
+                row = _row(first, at, f"{one['runtime']:.0f}", machine, *versions)
+                body.append(nodes.row("", *row.children, ids=[nodes.make_id(name)]))
+            total = sum(one["runtime"] for one in runs.values())
+            body.append(_row("together", "", f"{total:.0f}", "", "", "", ""))
+            columns = [nodes.colspec(colwidth=1) for _ in HEADINGS]
+            head = nodes.thead("", _row(*HEADINGS))
+            group = nodes.tgroup("", *columns, head, nodes.tbody("", *body), cols=len(HEADINGS))
+            place.replace_self(nodes.table("", group, classes=["colwidths-auto"]))
+
+
+def _row(*cells) -> nodes.row:
+    texts = [one if isinstance(one, nodes.Node) else nodes.Text(one) for one in cells]
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", one)) for one in texts))
+
+
+def link_stamps(app, page, template, context, doctree):
+    """Let every stamp of a page lead to the table, and to the row of its chapter where there is one."""
+    if app.builder.name != "html" or PAGE not in app.env.found_docs or "body" not in context:
+        return
+    row = f"#{nodes.make_id(page)}" if page in executed(app.env) else ""
+    link = app.builder.get_relative_uri(page, PAGE) + row
+    context["body"] = STAMP.sub(rf'<a class="\1" href="{link}">\2</a>', context["body"])
+
+
+def setup(app):
+    """Connect the above to Sphinx."""
+    app.add_node(Placeholder)
+    app.add_directive("execution-table", ExecutionTable)
+    app.add_post_transform(PutTable)
+    app.connect("html-page-context", link_stamps)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,57 @@
+"""Keep on one line what is read as one: a number and its unit, a formula and the comma after it."""
+
+from __future__ import annotations
+
+import re
+
+from docutils import nodes
+
+UNITS = (
+    "%|[kMGTPµmn]?(?:s|B/s|B|W|J|Wh|FLOP/s|FLOP|bit/s|Hz)|[KMGT]iB(?:/s)?|min|h|d|t|[kMG]?FLOPs|×"
+)
+SPACE = re.compile(rf"(?<=\d) (?=(?:{UNITS})(?![\w/]))")
+VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
+BEFORE, AFTER = re.compile(r"[(\[“]+$"), re.compile(r"^[^\s\w(\[“][^\s]{0,9}(?!\S)")
+
+
+def join_units(doctree):
+    """Put a space that does not break between a number and its unit."""
+    for text in list(doctree.findall(nodes.Text)):
+        joined = SPACE.sub("\u00a0", text)
+        if joined != text and not isinstance(text.parent, VERBATIM):
+            text.parent.replace(text, nodes.Text(joined))
+
+
+def join_formulas(doctree):
+    """Wrap a formula with the punctuation that touches it: a browser may break a line beside any formula."""
+    for formula in list(doctree.findall(nodes.math)):
+        parent, at = formula.parent, formula.parent.index(formula)
+        if isinstance(parent, nodes.title):  # goes into lists of contents as it is
+            continue
+        near = [parent[i] if 0 <= i < len(parent) else None for i in (at - 1, at + 1)]
+        found = [
+            pattern.search(one) if isinstance(one, nodes.Text) else None
+            for pattern, one in zip((BEFORE, AFTER), near, strict=True)
+        ]
+        if not any(found):
+            continue
+        kept = [formula]
+        if found[1]:
+            kept.append(nodes.Text(found[1].group()))
+            parent.replace(near[1], nodes.Text(near[1][found[1].end() :]))
+        if found[0]:
+            kept.insert(0, nodes.Text(found[0].group()))
+            parent.replace(near[0], nodes.Text(near[0][: found[0].start()]))
+        parent.replace(formula, nodes.inline("", "", *kept, classes=["together"]))
+
+
+def keep_together(app, doctree):
+    """Do both, on every page."""
+    join_units(doctree)
+    join_formulas(doctree)
+
+
+def setup(app):
+    """Connect the above to Sphinx."""
+    app.connect("doctree-read", keep_together)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

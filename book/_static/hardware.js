@@ -1,0 +1,47 @@
+// Keeps what the reader says of their hardware, in this browser only; figures of all pages start from it.
+(() => {
+  const KEY = "scalelab-hardware";
+  const form = document.querySelector("#hardware-panel");
+  if (!form) return;
+  const scales = { peak: 1e12, bandwidth: 1e12, link: 1e9, latency: 1e-6, price: 1 }; // what a field is written in
+  const fields = Object.keys(scales);
+  const said = form.querySelector("output");
+  const device = form.elements.device;
+
+  const read = () => { try { return JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { return {}; } };
+  const show = (known) => {
+    device.value = [...device.options].some((one) => one.value === known.device) ? known.device : "";
+    fields.forEach((name) => { form.elements[name].value = known[name] > 0 ? Number((known[name] / scales[name]).toPrecision(6)) : ""; });
+    said.textContent = known.ridge > 0
+      ? `Kept in this browser. The ridge of this device is ${Number(known.ridge.toPrecision(3))} FLOP per byte.`
+      : Object.keys(known).length ? "Kept in this browser." : "Nothing is kept.";
+  };
+  const keep = () => {
+    const known = device.value ? { device: device.value } : {};
+    fields.forEach((name) => {
+      const value = Number(form.elements[name].value);
+      if (value > 0 && Number.isFinite(value)) known[name] = value * scales[name];
+    });
+    if (known.peak && known.bandwidth) known.ridge = known.peak / known.bandwidth;
+    try { localStorage.setItem(KEY, JSON.stringify(known)); } catch { said.textContent = "This browser keeps nothing."; return; }
+    show(known);
+  };
+
+  device.addEventListener("change", () => {
+    const chosen = device.selectedOptions[0].dataset;
+    ["peak", "bandwidth", "link"].forEach((name) => { if (chosen[name]) form.elements[name].value = chosen[name]; });
+    keep();
+  });
+  fields.forEach((name) => form.elements[name].addEventListener("change", () => {
+    if (["peak", "bandwidth", "link"].includes(name)) device.value = "";
+    keep();
+  }));
+  form.addEventListener("reset", (event) => {
+    event.preventDefault();
+    try { localStorage.removeItem(KEY); } catch { /* nothing was kept */ }
+    show({});
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.hidden = false;
+  show(read());
+})();

@@ -1,0 +1,88 @@
+"""What a change executes again: a chapter of two, by the book's own configuration and the real command."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tests.notebooks import ROOT
+
+CHAPTERS = ("one", "two")
+TOC = "format: jb-book\nroot: book/index\nchapters:\n" + "".join(
+    f"  - file: chapters/{name}\n" for name in CHAPTERS
+)
+
+
+class Book:
+    """A book of two chapters, each of which writes a line into a file when it is executed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "executed.txt"
+        for name in ("_ext", "_static", "references.bib"):
+            source, target = ROOT / "book" / name, folder / "book" / name
+            target.parent.mkdir(exist_ok=True)
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
+        shutil.copy(ROOT / "_config.yml", folder)
+        (folder / "_toc.yml").write_text(TOC)
+        (folder / "book" / "index.md").write_text("# Two chapters\n")
+        (folder / "chapters").mkdir()
+        self.package = folder / "scalelab" / "a.py"
+        self.package.parent.mkdir()
+        self.package.write_text("1")
+        for name in CHAPTERS:
+            self.write(name)
+
+    def write(self, name: str, prose: str = "Words.", number: int = 1) -> None:
+        code = f"open({str(self.log)!r}, 'a').write('{name} ')\n{number}"
+        cells = [
+            nbformat.v4.new_markdown_cell(f"# {name}\n\n{prose}", id="title"),
+            nbformat.v4.new_code_cell(code, id="code"),
+        ]
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+        book = nbformat.v4.new_notebook(cells=cells, metadata=kernel)
+        nbformat.write(book, self.folder / "chapters" / f"{name}.ipynb")
+
+    def build(self) -> list[str]:
+        """Return the chapters that a build executed."""
+        self.log.unlink(missing_ok=True)
+        bins = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        subprocess.run(
+            ["jupyter-book", "build", ".", "-q", "-n", "-W", "--keep-going"],
+            cwd=self.folder,
+            env=os.environ | {"PATH": bins},
+            check=True,
+            capture_output=True,
+        )
+        return sorted(self.log.read_text().split()) if self.log.exists() else []
+
+    def page(self, name: str) -> str:
+        return (self.folder / "_build" / "html" / "chapters" / f"{name}.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    one = Book(tmp_path_factory.mktemp("book"))
+    assert one.build() == ["one", "two"]
+    return one
+
+
+def test_a_change_of_code_executes_its_chapter_alone_and_one_of_words_none(book):
+    book.write("one", number=271828)
+    book.write("two", prose="Other words.")
+    assert book.build() == ["one"]
+    assert "271828" in book.page("one")
+    assert "Other words." in book.page("two")
+
+
+def test_a_change_of_the_package_executes_every_chapter(book):
+    book.package.write_text("2")
+    assert book.build() == ["one", "two"]
+
+
+def test_nothing_changed_executes_nothing(book):
+    assert book.build() == []
