@@ -115,22 +115,33 @@ def visiting(browser, **options):
         visit.context.close()
 
 
+def found() -> str | None:
+    """Return where a browser is."""
+    return next((path for path in map(shutil.which, NAMES) if path), None)
+
+
+@contextlib.contextmanager
+def chromium():
+    """Yield a running browser and end it."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        one = play.chromium.launch(executable_path=found(), args=FLAGS)
+        yield one
+        one.close()
+
+
 @pytest.fixture(scope="package")
 def browser():
     """Return one Chromium for all tests of this folder.
 
     It ends with the folder: while it lives, its event loop stands in the way of tests that start their own.
     """
-    found = next((path for path in map(shutil.which, NAMES) if path), None)
-    if found is None:
+    if found() is None:
         say = pytest.fail if os.environ.get("SCALELAB_REQUIRE_BROWSER") == "1" else pytest.skip
         say(f"expected a browser named {', '.join(NAMES)}, found none: install Debian's chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=found, args=FLAGS)
-        yield chromium
-        chromium.close()
+    with chromium() as one:
+        yield one
 
 
 @pytest.fixture(scope="session")

@@ -16,9 +16,11 @@ from scalelab.show import draw
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.explore import Replay, Slider
 from tests.browser.conftest import Visit
-from tests.notebooks import WRITTEN, chapter
+from tests.browser.test_pages import PAGES
+from tests.notebooks import ROOT, WRITTEN, chapter
 
-HEAVIEST = 300_000  # bytes that its figures may add to a page, compressed
+HEAVIEST = 300_000  # bytes that we may add to a page, compressed
+SHARED = (".css", ".js", ".woff2")
 SVG = "{http://www.w3.org/2000/svg}"
 
 STATE = """(figure) => {
@@ -100,6 +102,10 @@ class Live:
     def state(self) -> dict:
         return self.figure.evaluate(STATE)
 
+    def buttons(self) -> list:
+        """Return what stands below the sliders, in order."""
+        return self.figure.locator(".sl-link, .sl-reset").all()
+
     def sliders(self) -> list:
         """The sliders as an assistive technology finds them: by role and name."""
         return [
@@ -135,7 +141,11 @@ def distances(drawn: list, chart: Chart) -> dict[str, float]:
     python = {
         group.get("id").split("-", 1)[1]: (
             getattr(group.find(f"{SVG}path"), "attrib", {}).get("d", ""),
-            [[float(use.get("x")), float(use.get("y"))] for use in group.iter(f"{SVG}use")],
+            [
+                [float(use.get("x")), float(use.get("y"))]
+                for use in group.iter(f"{SVG}use")
+                if "display: none" not in use.get("style", "")
+            ],
         )
         for group in ElementTree.fromstring(text).iter(f"{SVG}g")
         if "-series-" in group.get("id", "")
@@ -218,6 +228,7 @@ def test_every_key_moves_all_that_the_figure_says(live):
     assert fresh["values"] == list(np.unravel_index(one.replay.start, one.replay.shape))
     for at, slider in enumerate(one.sliders()):
         last = one.replay.shape[at] - 1
+        one.figure.get_by_role("button", name="Reset").click()  # each from where the figure starts
         slider.focus()
         shown = []
         for key, value in (("Home", 0), ("ArrowRight", 1), ("End", last), ("ArrowLeft", last - 1)):
@@ -241,10 +252,31 @@ def test_reset_restores_what_was_there_at_first(live):
     assert {**again, "drawn": None} == {**fresh, "drawn": None}
 
 
+def test_a_link_brings_another_reader_to_the_same_view(live):
+    one = live()
+    for slider in one.sliders():
+        slider.press("End")
+    seen = one.agrees()
+    address = one.figure.locator(".sl-link").evaluate("a => a.href")
+    other = live()
+    other.visit.page.goto("about:blank")
+    other.visit.open(address)
+    assert {**other.agrees(), "drawn": None} == {**seen, "drawn": None}
+
+
+@pytest.mark.parametrize("hostile", ["figure-1=x", "figure-1=9999.9999.3", "figure-1=", "%00"])
+def test_an_address_that_asks_for_nonsense_changes_nothing_or_stops_at_the_end(live, hostile):
+    one = live()
+    one.visit.page.evaluate("hash => { location.hash = hash; }", hostile)
+    one.agrees()
+    assert one.visit.faults == []
+
+
 def test_tab_walks_through_the_controls_and_shows_where_it_is(live):
     one = live()
     keyboard = one.visit.page.keyboard
-    stops = [*one.sliders(), one.figure.locator(".sl-reset"), one.figure.locator("summary")]
+    stamps = one.figure.locator("a.sl-stamp").all()  # links on a page of the book
+    stops = [*one.sliders(), *one.buttons(), *stamps, one.figure.locator("summary")]
     stops[0].focus()
     keyboard.press("Shift+Tab")
     for stop in stops:
@@ -271,25 +303,50 @@ def test_a_mouse_drags_a_slider(live):
         assert one.agrees()["values"][at] == one.replay.shape[at] - 1
 
 
-def test_a_finger_drags_a_slider_on_a_phone(live):
-    one = live(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 740})
-    finger = one.visit.context.new_cdp_session(one.visit.page)
+PHONE = {"has_touch": True, "is_mobile": True, "viewport": {"width": 360, "height": 740}}
+
+
+def drag(visit: Visit, slider) -> None:
+    """Take a slider by a finger from its left end to its right one."""
+    finger = visit.context.new_cdp_session(visit.page)
 
     def touch(kind: str, *points) -> None:
         spots = [{"x": x, "y": y} for x, y in points]
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": spots})
 
+    slider.scroll_into_view_if_needed()
+    slider.press("Home")
+    box = slider.bounding_box()
+    assert box["height"] >= 24
+    middle = box["y"] + box["height"] / 2
+    touch("touchStart", (box["x"] + 8, middle))
+    for share in (0.2, 0.4, 0.6, 0.8, 1.0):
+        touch("touchMove", (box["x"] + share * box["width"], middle))
+    touch("touchEnd")
+
+
+def test_a_finger_drags_a_slider_on_a_phone(live):
+    one = live(**PHONE)
     for at, slider in enumerate(one.sliders()):
-        slider.scroll_into_view_if_needed()
-        slider.press("Home")
-        box = slider.bounding_box()
-        assert box["height"] >= 24
-        middle = box["y"] + box["height"] / 2
-        touch("touchStart", (box["x"] + 8, middle))
-        for share in (0.2, 0.4, 0.6, 0.8, 1.0):
-            touch("touchMove", (box["x"] + share * box["width"], middle))
-        touch("touchEnd")
+        drag(one.visit, slider)
         assert one.agrees()["values"][at] == one.replay.shape[at] - 1
+
+
+def test_a_finger_drags_every_slider_outside_chapters(visit, book):
+    moved = 0
+    for page in set(PAGES) - {f"chapters/{slug}" for slug in WRITTEN}:
+        if b"sl-controls" not in (book / f"{page}.html").read_bytes():
+            continue
+        one = visit(**PHONE)
+        one.open((book / f"{page}.html").as_uri())
+        for figure in one.page.locator(".sl-figure.sl-alive").all():
+            for slider in figure.get_by_role("slider").all():
+                before = figure.locator(".sl-title").inner_text()
+                drag(one, slider)
+                assert slider.input_value() == slider.get_attribute("max")
+                assert figure.locator(".sl-title").inner_text() != before
+                moved += 1
+    assert moved >= 2  # the cover has a figure
 
 
 def test_without_a_script_picture_numbers_and_stamp_are_there_and_no_dead_control(live):
@@ -331,10 +388,13 @@ def test_every_figure_has_a_stamp_and_its_numbers(book, slug):
         assert figure.select(".sl-twin tbody tr"), title
 
 
-@chapters
-def test_figures_add_little_to_the_weight_of_a_page(book, slug):
-    html = (book / "chapters" / f"{slug}.html").read_bytes()
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_weighs_little_more_than_a_plain_one(book, page):
+    """Its figures, and our styles, scripts and fonts as a first visit fetches them."""
+    html = (book / f"{page}.html").read_bytes()
     plain = BeautifulSoup(html, "html.parser")
     for part in plain.select("figure.sl-figure, style"):
         part.decompose()
-    assert len(gzip.compress(html)) - len(gzip.compress(plain.encode())) <= HEAVIEST
+    figures = len(gzip.compress(html)) - len(gzip.compress(plain.encode()))
+    shared = [file for file in (ROOT / "book" / "_static").rglob("*") if file.suffix in SHARED]
+    assert figures + sum(len(gzip.compress(file.read_bytes())) for file in shared) <= HEAVIEST

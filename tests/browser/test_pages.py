@@ -33,9 +33,10 @@ UNNAMED_PICTURES = """() => [...document.querySelectorAll("img, svg")]
   .filter((e) => !(e.alt || (e.getAttribute("role") === "img" && e.getAttribute("aria-label")) || "").trim())
   .map((e) => e.outerHTML.slice(0, 120))"""
 
-RAW_TEXT = """() => {
+RAW_TEXT = """(more) => {
   const copy = document.querySelector("article").cloneNode(true);
-  copy.querySelectorAll("pre, code, script, style, mjx-container").forEach((e) => e.remove());
+  const apart = "pre, code, script, style, mjx-container" + more;
+  copy.querySelectorAll(apart).forEach((e) => e.remove());
   return copy.textContent;
 }"""
 
@@ -59,8 +60,8 @@ STICKING_OUT = """() => {
   return wide > innerWidth ? [`the page is ${wide} px wide, the screen ${innerWidth} px`, ...names] : names;
 }"""
 
-# Text and curves too close to what lies behind them, translucent layers and the inside of figures included.
-FAINT = """() => {
+# How far a colour stands out from what lies behind an element, translucent layers included.
+COLOURS = """
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgba = (colour) => {
     canvas.clearRect(0, 0, 1, 1);
@@ -82,6 +83,13 @@ FAINT = """() => {
     const [dark, bright] = [light(ink), light(paper)].sort((a, b) => a - b);
     return (bright + 0.05) / (dark + 0.05);
   };
+"""
+
+# Text and curves too close to what lies behind them, the inside of figures included.
+FAINT = (
+    "() => {"
+    + COLOURS
+    + """
   const words = (e) => (e.textContent.trim() || e.closest("[id]").id).slice(0, 60);
   const texts = [...document.querySelectorAll(
       "article :is(p, li, td, th, dt, dd, figcaption, summary, pre, text)")]
@@ -94,8 +102,51 @@ FAINT = """() => {
     .filter(([has, least]) => has < least)
     .map(([has, least, e]) => `${has.toFixed(2)} to 1, not ${least}: ${e.tagName.toLowerCase()} ${words(e)}`);
 }"""
+)
 
-OPEN_FOLDS = "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+# What can be reached by a key and shows too little of a ring when it is; of controls that look alike, one.
+# The link that skips to the content shows itself by coming.
+UNSEEN_FOCUS = (
+    "() => {"
+    + COLOURS
+    + """
+  const seen = new Set();
+  const able = "a[href]:not(.skip-link a), button, input, select, summary, [tabindex='0']";
+  return [...document.querySelectorAll(able)].filter((e) => {
+    const home = e.closest("article, nav, footer, [class*=sidebar], [class*=header]");
+    const kind = [e.tagName, e.className, e.parentElement.tagName, home?.className].join();
+    if (seen.has(kind) || e.disabled || e.tabIndex < 0 || !e.checkVisibility()) return false;
+    seen.add(kind);
+    e.focus({ preventScroll: true });
+    const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(e);
+    const ring = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+    return document.activeElement === e && !(ring && ratio(e.parentElement, outlineColor) >= 3);
+  }).map((e) => e.outerHTML.slice(0, 120));
+}"""
+)
+
+MOVING = """() => [...document.querySelectorAll(":not(svg *, mjx-container *)")].filter((e) =>
+  [null, "::before", "::after"].map((part) => getComputedStyle(e, part)).some((style) =>
+    /[1-9]/.test(style.transitionDuration) || style.animationName !== "none"
+    || style.scrollBehavior === "smooth"))
+  .map((e) => e.outerHTML.slice(0, 120))"""
+
+# Formulas of which a screen reader finds no MathML, or finds the drawing as well.
+UNSPOKEN = """() => [...document.querySelectorAll("mjx-container")].filter((e) =>
+  !e.querySelector("mjx-assistive-mml > math")?.textContent.trim()
+  || e.closest("[aria-hidden=true]") || !e.querySelector(":scope > mjx-math[aria-hidden=true]"))
+  .map((e) => e.outerHTML.slice(0, 120))"""
+
+OPEN_FOLDS = """() => {
+  document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
+  document.querySelectorAll(".toggle-button[aria-expanded=false]").forEach((button) => button.click());
+}"""
+
+EMPTY_FOLDS = """() => [...document.querySelectorAll("details, .admonition.toggle")].filter((fold) => {
+  const name = fold.querySelector(":scope > summary, :scope > .admonition-title");
+  const inside = [...fold.children].filter((e) => e !== name);
+  return !name?.innerText.trim() || !inside.some((e) => e.checkVisibility() && e.innerText?.trim());
+}).map((fold) => fold.outerHTML.slice(0, 120))"""
 
 
 # The sizes of formulas when MathJax measures anew among letters of a given font.
@@ -162,8 +213,14 @@ def test_mathematics_is_typeset(reader):
     assert page.locator(".math").count() == len(soup(reader.file).select(".math"))
     nothing(page.locator(".math:not(:has(mjx-container))").all_inner_texts())
     nothing(page.locator("mjx-merror").all_inner_texts())
-    raw = re.findall(r".{0,30}(?:\$(?!\d)|\\[()\[\]]|\\[a-z]+\{).{0,30}", page.evaluate(RAW_TEXT))
-    nothing(raw)
+    nothing(re.findall(r".{0,30}(?:\\[()\[\]]|\\[a-z]+\{).{0,30}", page.evaluate(RAW_TEXT, "")))
+    # In the tables and figures that a cell makes, a dollar is money.
+    prose = page.evaluate(RAW_TEXT, ", .sl-table, .sl-figure")
+    nothing(re.findall(r".{0,30}\$(?!\d).{0,30}", prose))
+
+
+def test_mathematics_can_be_heard(reader):
+    nothing(reader.page.evaluate(UNSPOKEN))
 
 
 def test_mathematics_is_not_prose_between_two_prices(reader):
@@ -194,6 +251,8 @@ def is_dead(link: str) -> bool:
     path = Path(unquote(parts.path))
     if not path.exists():
         return True
+    if view := re.fullmatch(r"figure-(\d+)=\d+(\.\d+)*", anchor):  # a figure's own, see figure.js
+        return int(view[1]) > len(soup(path).select(".sl-figure"))
     return bool(anchor) and path.suffix == ".html" and unquote(anchor) not in anchors(path)
 
 
@@ -218,6 +277,19 @@ def test_headings_are_one_title_and_never_skip_a_depth(reader):
 
 def test_pictures_have_words(reader):
     nothing(reader.page.evaluate(UNNAMED_PICTURES))
+
+
+def test_every_fold_says_what_it_holds_and_opens(reader):
+    nothing(reader.page.evaluate(EMPTY_FOLDS))
+
+
+def test_nothing_moves_for_a_reader_who_wants_it_still(reader):
+    nothing(reader.page.evaluate(MOVING))
+
+
+def test_a_key_shows_where_it_is(reader, theme):
+    reader.page.keyboard.press("Tab")  # from here on rings are shown
+    nothing(reader.page.evaluate(UNSEEN_FOCUS))
 
 
 @pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
@@ -304,3 +376,26 @@ def test_the_measures_notice_a_page_that_fails_them(visit, tmp_path):
     assert is_dead((tmp_path / "nowhere.html").as_uri())
     assert is_dead(file.as_uri() + "#no")
     assert not is_dead(file.as_uri() + "#a-series-0")
+
+
+def test_the_measures_notice_a_page_that_leaves_some_readers_out(visit, tmp_path):
+    file = tmp_path / "hasty.html"
+    file.write_text(
+        '<link rel="icon" href="data:,"><style>.a { transition: color 1s } .b::after { animation: x 1s }'
+        ":focus-visible { outline: 3px solid #000 !important } .c { outline: none !important }"
+        ".d { outline-color: #eee !important }</style>"
+        '<article><a class="a" href="#">a</a><a class="b" href="#">b</a><a class="c" href="#">c</a>'
+        '<a class="d" href="#">d</a><details open><summary>Nothing</summary></details>'
+        "<details open><summary></summary>No name</details>"
+        '<mjx-container class="m"><mjx-math>x</mjx-math></mjx-container></article>'
+    )
+    one = visit()
+    one.page.goto(file.as_uri())
+    one.page.keyboard.press("Tab")
+    assert [text[:12] for text in one.page.evaluate(MOVING)] == ['<a class="a"', '<a class="b"']
+    assert [text[:12] for text in one.page.evaluate(UNSEEN_FOCUS)] == [
+        '<a class="c"',
+        '<a class="d"',
+    ]
+    assert len(one.page.evaluate(EMPTY_FOLDS)) == 2
+    assert len(one.page.evaluate(UNSPOKEN)) == 1

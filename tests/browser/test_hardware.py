@@ -1,0 +1,132 @@
+"""The reader's own hardware: said once, kept here, followed by figures."""
+
+import re
+
+import pytest
+
+from scalelab.models import hardware
+from scalelab.show.plots import roofline
+from tests.notebooks import ROOT
+
+PAGE = (ROOT / "book" / "my_hardware.md").read_text()
+
+
+@pytest.fixture
+def panel(visit, book):
+    one = visit()
+    one.open((book / "book" / "my_hardware.html").as_uri())
+    return one
+
+
+def kept(one):
+    return one.page.evaluate("JSON.parse(localStorage.getItem('scalelab-hardware'))")
+
+
+def test_the_list_says_what_the_catalogue_says():
+    rows = re.findall(
+        r'value="([^"]+)" data-peak="([\d.]+)" data-bandwidth="([\d.]+)" data-link="([\d.]+)"', PAGE
+    )
+    assert len(rows) >= 5
+    for name, peak, bandwidth, link in rows:
+        device = hardware.device(name)
+        assert float(peak) * 1e12 == pytest.approx(hardware.peak(device, "bf16 tensor"), rel=1e-5)
+        assert float(bandwidth) * 1e12 == pytest.approx(device.bandwidth)
+        assert float(link) * 1e9 == pytest.approx(device.link.bandwidth)
+
+
+def test_a_device_is_kept_and_the_roofline_of_another_page_starts_from_it(panel, book):
+    panel.page.get_by_label("Device", exact=True).select_option("A100 SXM 80GB")
+    assert kept(panel)["device"] == "A100 SXM 80GB"
+    assert (
+        "ridge of this device is 153" in panel.page.locator("#hardware-panel output").inner_text()
+    )
+    panel.open((book / "chapters" / "07_roofline.html").as_uri())
+    slider = panel.page.get_by_role("slider", name="device")
+    assert slider.get_attribute("aria-valuetext") == "A100 SXM 80GB"
+    slider.press("End")
+    panel.page.locator(".sl-figure", has=slider).get_by_role("button", name="Reset").click()
+    assert slider.get_attribute("aria-valuetext") == "A100 SXM 80GB"
+    assert panel.faults == []
+
+
+def test_typed_numbers_move_a_figure_to_the_nearest_stop_and_clearing_forgets_them(panel, book):
+    panel.page.get_by_label("Peak, dense").fill("400")
+    panel.page.get_by_label("Memory").fill("2")
+    panel.page.get_by_label("Memory").press("Tab")
+    assert kept(panel)["ridge"] == pytest.approx(200)
+    panel.open((book / "chapters" / "07_roofline.html").as_uri())
+    shown = panel.page.get_by_role("slider", name="device").get_attribute("aria-valuetext")
+    nearest = min(
+        zip(roofline.RIDGES, roofline.DEVICES, strict=True), key=lambda r: abs(r[0] - 200)
+    )
+    assert shown == nearest[1]
+    panel.open((book / "book" / "my_hardware.html").as_uri())
+    assert panel.page.get_by_label("Peak, dense").input_value() == "400"
+    panel.page.get_by_role("button", name="Clear").click()
+    assert kept(panel) is None
+
+
+def stops(one, book, chapter):
+    """Open a chapter, and return what its sliders that follow say, by what they follow."""
+    one.open((book / "chapters" / f"{chapter}.html").as_uri())
+    sliders = one.page.locator("input[data-follows]")
+    return {
+        slider.get_attribute("data-follows"): slider.get_attribute("aria-valuetext")
+        for slider in sliders.all()
+    }
+
+
+def notes(one):
+    return one.page.locator(".sl-mine").all_inner_texts()
+
+
+def test_wire_and_price_move_the_figures_of_network_and_cost_until_they_are_forgotten(panel, book):
+    """Stops nearest on a logarithmic scale; a reload keeps them, clearing restores what is printed."""
+    usual = {name: stops(panel, book, name) for name in ("08_network", "09_cost")}
+    assert usual["08_network"] == {"latency": "10 µs", "link": "50 GB/s"}
+    assert usual["09_cost"] == {"price": "2", "link": "10"}
+    assert notes(panel) == []
+    panel.open((book / "book" / "my_hardware.html").as_uri())
+    panel.page.get_by_label("Link to the next").fill("14")  # 112 Gbit/s
+    panel.page.get_by_label("Latency").fill("3")
+    panel.page.get_by_label("Price").fill("3.1")
+    panel.page.get_by_label("Price").press("Tab")
+    assert stops(panel, book, "08_network") == {"latency": "2 µs", "link": "12.5 GB/s"}
+    panel.page.reload()
+    assert notes(panel) == ["Starts nearest to your hardware: latency α, link 1/β."]
+    slider = panel.page.get_by_role("slider", name="link 1/β")
+    assert slider.get_attribute("aria-valuetext") == "12.5 GB/s"
+    assert stops(panel, book, "09_cost") == {"price": "3", "link": "100"}
+    drawn = panel.page.locator(".sl-figure", has=panel.page.locator("[data-follows=price]"))
+    title = drawn.locator(".sl-title").inner_text()
+    assert title == "GPUs at $3 an hour, joined at 100 Gbit/s each"
+    panel.open((book / "book" / "my_hardware.html").as_uri())
+    panel.page.get_by_role("button", name="Clear").click()
+    assert {name: stops(panel, book, name) for name in usual} == usual
+
+
+def test_a_device_of_the_list_brings_its_link_along(panel, book):
+    panel.page.get_by_label("Device", exact=True).select_option("H100 SXM")
+    assert stops(panel, book, "08_network") == {"latency": "10 µs", "link": "450 GB/s"}
+    assert stops(panel, book, "09_cost") == {"price": "2", "link": "3,600"}
+
+
+def test_a_price_or_a_latency_leaves_the_device_chosen(panel):
+    panel.page.get_by_label("Device", exact=True).select_option("H100 SXM")
+    for field in ("Price", "Latency"):
+        panel.page.get_by_label(field).fill("4")
+        panel.page.get_by_label(field).press("Tab")
+    assert kept(panel)["device"] == "H100 SXM"
+    assert kept(panel)["latency"] == pytest.approx(4e-6)
+    panel.page.get_by_label("Link to the next").fill("200")
+    panel.page.get_by_label("Link to the next").press("Tab")
+    assert "device" not in kept(panel)
+
+
+@pytest.mark.parametrize("hostile", ["{", "null", '{"ridge": "x"}', '{"ridge": -1}', "[]"])
+def test_whatever_else_is_kept_there_moves_nothing(panel, book, hostile):
+    panel.page.evaluate("text => localStorage.setItem('scalelab-hardware', text)", hostile)
+    panel.open((book / "chapters" / "07_roofline.html").as_uri())
+    slider = panel.page.get_by_role("slider", name="device")
+    assert slider.get_attribute("aria-valuetext") == "H100 SXM"
+    assert panel.faults == []

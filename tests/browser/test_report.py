@@ -1,0 +1,64 @@
+"""The one-file report of a rubric in a real browser: it asks for nothing, and reads well."""
+
+from __future__ import annotations
+
+import pytest
+
+from scalelab.infer import rubric
+from scalelab.show.report import page_of
+from tests.test_rubric import QUALITY, study
+
+WIDEST = """Math.max(...[...document.querySelectorAll("body *")]
+  .filter((e) => !e.closest(".sl-scroll")).map((e) => e.getBoundingClientRect().right))"""
+INKS = "(e) => [getComputedStyle(document.body).backgroundColor, getComputedStyle(e).color]"
+
+
+@pytest.fixture
+def address(tmp_path):
+    report = rubric.judge(study(quality=(*QUALITY[:-1], 0.86)))
+    path = tmp_path / "report.html"
+    path.write_text(page_of(report))
+    return path.as_uri()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1200])
+def test_a_report_asks_for_nothing_and_fits_its_window(visit, address, scheme, width, scripts):
+    """The visit fails at its end if the page asked for anything, or said an error."""
+    reader = visit(
+        color_scheme=scheme,
+        viewport={"width": width, "height": 800},
+        java_script_enabled=scripts,
+    )
+    reader.page.goto(address)
+    assert reader.page.evaluate(WIDEST) <= width
+    assert reader.page.locator("svg[role=img][aria-label]").count() == 3
+
+
+def test_figures_follow_the_reader_into_the_dark(visit, address):
+    """Paper and ink trade places together."""
+    seen = {}
+    for scheme, scripts in (("light", True), ("dark", True), ("dark", False)):
+        reader = visit(color_scheme=scheme, java_script_enabled=scripts)
+        reader.page.goto(address)
+        seen[scheme if scripts else "no script"] = reader.page.locator(".sl-figure").first.evaluate(
+            INKS
+        )
+    brightness = {
+        scheme: [sum(map(int, c.strip("rgb()").split(","))) for c in inks]
+        for scheme, inks in seen.items()
+    }
+    assert brightness["light"][0] > 600 > 300 > brightness["light"][1]
+    assert brightness["no script"] == brightness["light"]
+    assert brightness["dark"][0] < 150 < 600 < brightness["dark"][1]
+
+
+def test_no_rule_of_accessibility_is_broken(visit, address):
+    from axe_playwright_python.sync_playwright import Axe
+
+    for scheme in ("light", "dark"):
+        reader = visit(color_scheme=scheme)
+        reader.page.goto(address)
+        found = Axe().run(reader.page)
+        assert [one["id"] for one in found.response["violations"]] == []
