@@ -1,22 +1,35 @@
-"""Run every bench_*.py of this folder and print a table; exit code 1 when a promise is broken."""
+"""Run the benches named, or every bench_*.py of this folder; exit code 1 when a promise is broken.
+
+python -m tests.bench [NAME ...], such as `timing probe`.
+"""
 
 import importlib
 import math
 import pkgutil
 import sys
+import time
 
 from scalelab.units import text
 from tests import bench
 
+PREFIX = "bench_"
 
-def main():
-    """Print one line per comparison as soon as it is known."""
+
+def main(names):
+    """Print one line per comparison as soon as it is known, and how long each bench took."""
+    found = [m.name for m in pkgutil.iter_modules(bench.__path__) if m.name.startswith(PREFIX)]
+    known = [name.removeprefix(PREFIX) for name in found]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.stderr.write(
+            f"names must be among {', '.join(known)}, got {unknown[0]!r}: choose some\n"
+        )
+        return 2
     print(f"{'what':66} {'ours':>9} {'reference':>9} {'ratio':>6}  promised")
     broken = 0
-    for module in pkgutil.iter_modules(bench.__path__, "tests.bench."):
-        if not module.name.startswith("tests.bench.bench_"):
-            continue
-        for row in importlib.import_module(module.name).rows():
+    for name in names or known:
+        start = time.perf_counter()
+        for row in importlib.import_module(f"tests.bench.{PREFIX}{name}").rows():
             broken += not row.kept
             promised = f"{row.least:.2f} to {row.limit:.2f}" if row.least else f"{row.limit:.2f}"
             promised = "nothing" if row.limit == math.inf else promised
@@ -25,8 +38,9 @@ def main():
                 f"{row.ratio:6.2f}  {promised}{'' if row.kept else '  BROKEN'}",
                 flush=True,
             )
+        print(f"{name} took {text(time.perf_counter() - start, 's', 2)}", flush=True)
     return 1 if broken else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -25,7 +25,12 @@ F = np.linspace(1e-3, 1, 10**6)
 WHOLE = np.arange(2.0, 10**6 + 2)
 COUNTS = 2.0 ** (np.arange(10**6) % 20)
 LINK = network.Network(alpha=5e-6, beta=1e-10)
-STEP = step.Step(batch=2**20, rate=100.0, gradient=1e9, across=lambda size, k: size * 1e-10 + 0 * k)
+STEP = step.Step(
+    microbatch=2**20,
+    worker_throughput=100.0,
+    gradient=1e9,
+    all_reduce=lambda size, k: size * 1e-10 + 0 * k,
+)
 
 
 def bare_knee():
