@@ -6,7 +6,7 @@ BOOK   := _build/html/index.html
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help book lab test check exercises bench clean
+.PHONY: help book lab pdf test check looks exercises course grade bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -17,16 +17,28 @@ book: $(BOOK)  ## run every chapter, build the book, print where it is
 lab: .venv/ready  ## open JupyterLab on the chapters
 	jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/chapters/01_speedup.ipynb
 
+pdf: .venv/ready-dev $(BOOK)  ## print the whole book into one file
+	python book/_ext/pdf.py
+
 test: .venv/ready-dev $(BOOK)  ## pass every test; the browser's where a Chromium is found
 	python -m pytest
 
 check: .venv/ready-dev  ## format, lint, spelling, notebook hygiene
 	pre-commit run --all-files
 
+looks: .venv/ready-dev $(BOOK)  ## take anew the pictures in tests/browser/looks/ that no longer match
+	SCALELAB_RENEW_LOOKS=1 python -m pytest tests/browser/test_looks.py
+
 exercises: .venv/ready-dev  ## rebuild exercises/ from solutions/
 	python -m scalelab.grading.release
 
-bench: .venv/ready-dev  ## speed, as ratios measured side by side
+course: .venv/ready-dev  ## make a demonstration class with every kind of trouble, in _build/class
+	rm -rf _build/class && python -m tests.submissions _build/class
+
+grade: course  ## grade the demonstration class
+	cd _build/class && scalelab grade demo --cell-seconds 2
+
+bench: .venv/ready-dev $(BOOK)  ## speed, as ratios measured side by side
 	python -m tests.bench
 
 clean:  ## forget the built book; the environment stays

@@ -76,7 +76,7 @@ def test_the_reader_of_imports_sees_what_it_should():
     shallow = set(imports(tree, whole=False))
     assert shallow == {"a.b", "scalelab.units", "c", "d", "typing.TYPE_CHECKING"}
     assert set(imports(tree, whole=True)) == shallow | {"e", "g"}
-    assert [layer(p.split("/")) for p in ("scalelab/units.py", "scalelab/show/plots.py")] == [
+    assert [layer(p.split("/")) for p in ("scalelab/units.py", "scalelab/show/draw.py")] == [
         "top",
         "show",
     ]

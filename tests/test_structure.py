@@ -30,7 +30,8 @@ TOP_LEVEL = {
     *("requirements.txt", "requirements-dev.txt", "constraints.txt"),
     *("_config.yml", "_toc.yml", "nbgrader_config.py"),
 }
-TAGS = {"hide-input", "remove-input", "hide-output"}
+TAGS = {"hide-input", "remove-input", "hide-output", "wide-output"}
+ASSIGNED = {path.name for path in (ROOT / "solutions").iterdir() if path.is_dir()}
 MODULES = {slug: f"models/{slug[3:]}.py" for slug in SLUGS} | {"10_rubric": "infer/rubric.py"}
 STORY = ("Who", "Situation", "Problem", "Dilemma", "Decision", "How", "Result", "Lesson")
 SENTENCE_INSIDE_A_LINE = re.compile(r"[a-z0-9)$%*][.?!] +(?=[A-Z*$])")
@@ -46,14 +47,16 @@ def test_every_chapter_has_a_known_slug():
 
 
 @written
-def test_a_slug_names_its_chapter_module_test_and_assignment(slug):
-    expected = [
-        f"scalelab/{MODULES[slug]}",
-        f"tests/test_{slug[3:]}.py",
-        f"solutions/{slug}/{slug}.ipynb",
-        f"exercises/{slug}/{slug}.ipynb",
-    ]
+def test_a_slug_names_its_chapter_module_and_test(slug):
+    expected = [f"scalelab/{MODULES[slug]}", f"tests/test_{slug[3:]}.py"]
     assert [path for path in expected if not (ROOT / path).exists()] == []
+
+
+def test_every_chapter_has_an_assignment_and_its_release():
+    for folder in ("solutions", "exercises"):
+        found = {path.stem for path in (ROOT / folder).glob("*/*.ipynb")}
+        assert found == ASSIGNED
+    assert set(WRITTEN) == ASSIGNED
 
 
 def test_the_table_of_contents_lists_exactly_the_written_chapters():
