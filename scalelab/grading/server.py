@@ -1,8 +1,8 @@
 """The fork server: imports once what answers need, then forks a fresh process per exercise.
 
 It runs behind the outer wall, holds no secret and no check, and never runs a line of a student's.
-Each fork gets its own processes, /proc, /tmp and System V objects, and gives up every right; when
-its first process ends, the kernel ends all the others. Standard library only, until it imports.
+Each fork gets processes of its own and the inner walls, see `enclosure.py`; when its first process
+ends, the kernel ends all the others. Standard library only, until it imports.
 """
 
 import ctypes
@@ -17,13 +17,10 @@ import signal
 import socket
 import sys
 
-from scalelab.grading import student
+from scalelab.grading import enclosure, student
 
-_PID, _NS, _IPC = 0x20000000, 0x20000, 0x08000000
-_NOSUID, _NODEV, _NOEXEC, _BIND, _REC, _PRIVATE = 2, 4, 8, 1 << 12, 1 << 14, 1 << 18
-_NO_NEW_RIGHTS, _BOUNDING, _AMBIENT, _REAPER, _NO_HUGE_PAGES = 38, 24, 47, 36, 41
-_libc = ctypes.CDLL(None, use_errno=True)
-SPACE = "size=64m,nr_inodes=4k,mode=1777"  # of a private /tmp
+_REAPER, _NO_HUGE_PAGES = 36, 41
+_libc = ctypes.CDLL(None)
 
 
 def main():
@@ -45,7 +42,7 @@ def try_walls():
     """Build the inner walls once and say so; what fails raises."""
     pid, _ = _fork(True, lambda: None)
     if os.waitpid(pid, 0)[1]:
-        raise SystemExit("the inner namespaces cannot be made")
+        raise SystemExit(1)  # the fork has said why
     print("walls stand")
 
 
@@ -115,9 +112,7 @@ def _import(modules):
 
 def _fork(walls, work, channel=None):
     """Fork into fresh namespaces; return (pid, a descriptor that tells when it ends)."""
-    own = os.open("/proc/self/ns/pid", os.O_RDONLY) if walls else None
-    if walls:
-        _insist(_libc.unshare(_PID), "unshare")
+    own = enclosure.next_processes() if walls else None
     pid = os.fork()
     if pid == 0:
         status = 1
@@ -126,7 +121,7 @@ def _fork(walls, work, channel=None):
                 os.dup2(channel, 3)
             os.closerange(4, 4096)
             data = _data()
-            _enclose() if walls else os.setsid()
+            enclosure.enclose() if walls else os.setsid()
             student.limit(data)
             work()
             status = 0
@@ -135,61 +130,8 @@ def _fork(walls, work, channel=None):
         finally:
             os._exit(status)
     if walls:
-        _insist(_libc.setns(own, _PID), "setns")  # else the next fork would join this one
-        os.close(own)
+        enclosure.own_processes(own)
     return pid, os.pidfd_open(pid)
-
-
-def _enclose():
-    """Take private mounts, then give up every right for good."""
-    _insist(_libc.unshare(_NS | _IPC), "unshare")
-    _mount("none", "/", None, _PRIVATE | _REC)
-    _mount("proc", "/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
-    for place in ("/tmp", "/dev/shm"):
-        _mount("tmpfs", place, "tmpfs", _NOSUID | _NODEV, SPACE)
-    # A Python that is installed under /tmp is there again, see `walls.py`.
-    for n, path in enumerate(filter(None, os.environ.get("SCALELAB_HELD", "").split(os.pathsep))):
-        os.makedirs(path, exist_ok=True)
-        _mount(f"/held/{n}", path, None, _BIND)
-    os.chdir("/tmp")
-    with open("/proc/self/oom_score_adj", "w") as file:  # short of memory, this one goes first
-        file.write("1000")
-    for right in range(64):
-        _libc.prctl(_BOUNDING, right, 0, 0, 0)
-    _libc.prctl(_AMBIENT, 4, 0, 0, 0)
-    if (user := _user()) is not None:
-        os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
-    _drop()
-    _insist(_libc.prctl(_NO_NEW_RIGHTS, 1, 0, 0, 0), "no_new_privs")
-
-
-def _user():
-    """Return a user id that belongs to nobody else; None where only one id is mapped."""
-    with open("/proc/self/uid_map") as file:
-        if int(file.read().split()[2]) < 65536:
-            return None
-    return 61184 + os.stat("/tmp").st_dev % 4000  # no two private folders are the same device
-
-
-def _drop():
-    """Set all capabilities of this process to none."""
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    none = (ctypes.c_uint32 * 6)()
-    _insist(_libc.capset(header, none), "capset")
-
-
-def _mount(what, where, kind, flags, options=None):
-    words = [w.encode() if w else None for w in (what, where, kind)]
-    given = options.encode() if options else None
-    _insist(_libc.mount(*words, ctypes.c_ulong(flags), given), f"mount {where}")
-
-
-def _insist(result, what):
-    if result:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
 
 
 def _data():

@@ -1,8 +1,8 @@
 """The walls around students' code: a bubblewrap sandbox per worker, inner namespaces per fork.
 
 The outer wall shows the system's libraries, this Python and this package, read-only, and nothing
-else: no course, no home, no network, no other process. The inner one (`server.py`) gives every
-exercise its own processes, its own /tmp and no rights. Standard library only.
+else: no course, no home, no network, no other process. The inner one (`enclosure.py`) gives
+every exercise its own processes, its own /tmp and no rights. Standard library only.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ import scalelab
 
 MEMORY = 1_500_000_000  # bytes that one worker's students may hold together
 PROCESSES = 200  # of one worker together; each student has fewer, see `student.LIMITS`
-_CAPABILITIES = ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "KILL")
+_CAPABILITIES = ("SYS_ADMIN", "NET_ADMIN", "SETUID", "SETGID", "SETPCAP", "KILL")
 _SYSTEM = ("/usr", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/fonts", "/etc/alternatives")
 _PACKAGE = Path(scalelab.__file__).resolve().parent
 HELD, HELD_NAMES = "/held", "SCALELAB_HELD"
@@ -165,7 +165,7 @@ def _python():
 
 
 def _under_tmp():
-    """List what of this Python a private /tmp would hide; it is held elsewhere too, see `server.py`."""
+    """List what of this Python a private /tmp would hide; it is held elsewhere too, see `enclosure.py`."""
     return [path for path in _python() if path.startswith("/tmp/") and Path(path).exists()]
 
 

@@ -6,7 +6,7 @@ LEAK where it has found something; the tests look for the word in everything we 
 
 from __future__ import annotations
 
-from tests.submissions.assignment import cell_of
+from tests.submissions.assignment import HONEST, cell_of
 from tests.submissions.kinds import FLAGGED, GRADED, code_kinds, notebook_kind
 
 ONE = "answer-1-1"
@@ -185,6 +185,44 @@ def _watched():
     )
     return answers | {"answer-2-1": f"{_WATCHED}\n{answers['answer-2-1']}"}, *expected
 
+
+def _told(before, keep, kept, *expected):
+    """Keep what a function is called with, and look for it in another exercise or process."""
+    look = (
+        f"{before}\ntry: found = set({kept}) - {{8.0, 3.0}}\nexcept Exception: found = None\n"
+        "if found: print('LEAK', found)\n"
+    )
+    answers = {name: look + text for name, text in HONEST.items() if name != "answer-3-2"}
+    half = f"{before}\ndef half(x):\n    {keep}\n    return x * 2"
+    return {**answers, ONE: half}, *(expected or (GRADED, 4.0))
+
+
+_PORTS = """
+import socket
+def take(port):
+    with socket.create_server(("127.0.0.1", port)) as server:
+        with socket.create_connection(server.getsockname()), server.accept()[0] as other:
+            other.shutdown(socket.SHUT_RDWR)
+def taken():
+    for line in open("/proc/net/tcp").readlines()[1:]:
+        port = int(line.split()[1].partition(":")[2], 16)
+        if 20_000 < port < 30_000: yield (port - 20_000) / 100
+"""
+_KEYRING = """
+import ctypes, os, struct
+ADD, _, CONTROL = (217, 218, 219) if os.uname().machine == "aarch64" else (248, 249, 250)
+call, page = ctypes.CDLL(None).syscall, ctypes.create_string_buffer(8)
+call(CONTROL, 8, -4, -3)  # the user's is in the session's
+def put(number):
+    for ring in (-3, -4):
+        key = call(ADD, b"user", b"kept", struct.pack("d", number), 8, ring)
+        call(CONTROL, 5, key, 0x3F3F3F3F)
+def got():
+    for ring in (-3, -4):
+        key = call(CONTROL, 10, ring, b"user", b"kept", 0)
+        if key > 0 and call(CONTROL, 11, key, page, 8) == 8: yield struct.unpack("d", page)[0]
+"""
+_FILE = "import os\ndef kept(): return set(map(float, open('/tmp/kept')))"
 
 KINDS = [
     *code_kinds(
@@ -404,6 +442,24 @@ KINDS = [
                 4.0,
                 "ended the process",
             ),
+            "inputs kept in a file for another exercise": _told(
+                _FILE, "print(x, file=open('/tmp/kept', 'a'))", "kept()"
+            ),
+            "inputs kept in a file for who runs again": _told(
+                _FILE,
+                "print(x, file=open('/tmp/kept', 'a')); x in (8, 3) or os._exit(1)",
+                "kept()",
+                FLAGGED,
+                4.0,
+                "ended the process",
+            ),
+            "inputs kept in a file for the next hidden call": _cheat(
+                f"{_FILE}\ndef half(x):\n    print(x, file=open('/tmp/kept', 'a'))\n"
+                "    found = kept() - {8.0, 3.0, x}\n    if found: print('LEAK', found)\n"
+                "    if found: raise ValueError(f'LEAK {found}')\n    return x / 2"
+            ),
+            "inputs kept in ports": _told(_PORTS, "take(20_000 + int(100 * x))", "taken()"),
+            "inputs kept in the kernel's keyring": _told(_KEYRING, "put(x)", "got()"),
             "frames": _spy(_FRAMES),
         },
     ),
