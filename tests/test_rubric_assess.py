@@ -151,6 +151,12 @@ def test_what_weakens_a_study_is_named_and_does_not_stop_it(passes, name):
     assert found.report is not None
 
 
+def test_what_weakens_a_study_is_told_in_words():
+    few = {f.name: f.text for f in assess(capstone(machine=HOST, quality=(0.9,))).findings}
+    assert few["crowded"].startswith("On 2 cores, 4 and 8 workers took turns")
+    assert few["few_seeds"].startswith("1 seed cannot tell")
+
+
 def test_a_study_of_two_configurations_is_named_by_the_field():
     mixed = capstone().passes + capstone(configuration={"width": 9}).passes
     found = assess(Passes("two", mixed))

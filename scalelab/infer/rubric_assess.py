@@ -130,15 +130,19 @@ def _sizes(passes):
     count = len({one.workers for one in passes.passes})
     if count >= FEWEST_SIZES:
         return None
-    said = f"There are {count} worker counts: no curve can be told from another."
+    said = f"{_counted(count, 'worker count')} cannot tell one curve from another."
     return Finding("few_sizes", "warning", said, f"Measure at least {FEWEST_SIZES}.")
+
+
+def _counted(count, thing):
+    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def _seeds(passes):
     count = len({one.seed for one in passes.passes})
     if count >= FEWEST_SEEDS:
         return None
-    said = f"There are {count} seeds: an effect on quality cannot be told from luck."
+    said = f"{_counted(count, 'seed')} cannot tell an effect on quality from luck."
     return Finding("few_seeds", "warning", said, f"Repeat every size with {FEWEST_SEEDS} seeds.")
 
 
@@ -148,7 +152,8 @@ def _crowded(passes):
     # A cluster of such machines, or GPUs, may well have enough.
     if not over or any(one.machine.gpus or "nodes" in one.varied for one in passes.passes):
         return None
-    said = f"On {max(cores)} cores, {over} workers took turns: their times hold the waiting."
+    told = " and ".join(filter(None, [", ".join(map(str, over[:-1])), str(over[-1])]))
+    said = f"On {max(cores)} cores, {told} workers took turns: their times hold the waiting."
     return Finding(
         "crowded", "note", said, "Say so beside the table; it is a wall of this machine."
     )
