@@ -32,6 +32,24 @@ def test_table_twin_stays_readable_however_many_points_a_line_has():
     assert rows[-1][0] == "1,000"
 
 
+def test_a_part_is_told_by_its_own_amount():
+    """Where it lies among the others is for the eye: nobody wants to subtract to learn how much it is."""
+    whole = chart(
+        Series("lower", [1, 2], [3, 1], "part", low=[0, 0], high=[3, 1]),
+        Series("upper", [1, 2], [4, 6], "part", low=[3, 1], high=[7, 7]),
+    )
+    assert list(whole.rows()) == [["1", "3", "4"], ["2", "1", "6"]]
+    assert "upper: from 4 at 1 to 6 at 2." in whole.describe()
+
+
+def test_named_points_are_told_by_their_names():
+    found = chart(
+        Series("line", [1, 2], [1, 2]), Series("job", [1, 1, 2], [3, 4, 5], "points", names="abc")
+    )
+    assert list(found.rows()) == [["1", "1", "3 (a), 4 (b)"], ["2", "2", "5 (c)"]]
+    assert found.describe().endswith("job: a 3 at 1, b 4 at 1, c 5 at 2.")
+
+
 def test_points_with_bars_show_their_interval_in_the_table():
     rows = list(chart(Series("m", [1], [2], "points", low=[1.5], high=[2.5])).rows())
     assert rows == [["1", "2 (1.5 to 2.5)"]]
@@ -42,6 +60,7 @@ def test_points_with_bars_show_their_interval_in_the_table():
     [
         (lambda: Series("a", [1, 2], [1]), "one value for each x (2), got 1"),
         (lambda: Series("a", [1], [1], "spiral"), "kind must be one of line"),
+        (lambda: Series("a", [1, 2], [1, 2], names=("b",)), "one for each of its 2 points, got 1"),
         (lambda: Series("a", [], []), "at least one point, got none"),
         (lambda: chart(), "at least one series, got none"),
     ],

@@ -21,6 +21,7 @@ def test_the_terms_of_a_step_fill_it():
     below = np.zeros(3)
     for one in chart.series:
         assert one.low == pytest.approx(below)
+        assert one.y == pytest.approx(one.high - one.low)
         below = one.high
     assert below == pytest.approx([100, 100, 100])
     assert chart.series[0].high == pytest.approx(100 * step.efficiency(JOB, [2, 8, 32]))

@@ -85,6 +85,22 @@ def test_points_that_come_later_leave_a_hidden_mark_to_move():
     assert "display: none" not in draw.svg(replace(chart, series=chart.series[:1]))[0]
 
 
+def test_named_points_are_numbered_as_their_list_is():
+    points = Series("job", [1, 2, 3], [3, 1, 2], "points", names=("first", "second", "third"))
+    chart = Chart("t", Axis("x", ticks=(10,)), Axis("y", ticks=(10,)), (points, points))
+    assert sorted(_labels(chart)) == ["1", "1", "2", "2", "3", "3", "x", "y"]
+
+
+@pytest.mark.parametrize("apart", [1.001, 1.1, 3.0])
+def test_the_tags_of_lines_do_not_lie_on_each_other(apart):
+    lines = [Series(f"line {n}", [1, 2], [apart**n, 2 * apart**n], tag=f"L{n}") for n in range(4)]
+    chart = Chart("t", Axis("x", True, 0.1), Axis("y", True, 0.5, 200.0), lines)
+    picture, _ = draw.svg(chart)
+    at = [re.search(rf" y=\"([\d.]+)\"[^>]*>L{n}<", picture) for n in range(4)]
+    heights = [float(found[1]) for found in at]
+    assert all(np.diff(heights) <= -draw.SMALL)
+
+
 def _labels(chart):
     picture, _ = draw.svg(chart)
     return re.findall(r">([^<>\n]+)</text>", picture)

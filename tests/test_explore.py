@@ -139,6 +139,17 @@ def test_names_that_move_with_a_slider_are_refused():
         Replay(make, sliders(n=(1, 2)))
 
 
+@pytest.mark.parametrize("written", [{"names": ("a",), "kind": "points"}, {"tag": "a"}])
+def test_what_is_written_at_a_place_is_refused_under_sliders(written):
+    """The script moves marks and lines, and would leave the text behind."""
+
+    def make(n):
+        return Chart("t", Axis("x"), Axis("y"), (Series("one", [1], [n], **written),))
+
+    with pytest.raises(ValueError, match="neither names nor a tag"):
+        Replay(make, sliders(n=(1, 2)))
+
+
 def test_a_slider_may_run_over_names():
     slider = Slider("computation", ("sum", "scan"), "scan")
     assert slider.texts == ["sum", "scan"]

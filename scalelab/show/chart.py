@@ -14,7 +14,7 @@ import numpy as np
 from scalelab.records import Stamp
 from scalelab.show import words
 
-KINDS = ("line", "dashed", "points", "band", "lane")
+KINDS = ("line", "dashed", "points", "band", "part", "lane")
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,10 @@ class Series:
     """One set of points under one label.
 
     `line` and `dashed` join them, `points` marks them (with bars from `low` to `high` where given), and
-    `band` fills from `low` to `high`. `lane` draws bars of one thickness, such as tasks in a timeline, with a
-    missing value between any two. `tone` picks the colour, so that the same thing keeps its colour from
+    `band` fills from `low` to `high`. `part` fills likewise and is one of several that lie on each other: `y`
+    is its own amount. `lane` draws bars of one thickness, such as tasks in a timeline, with a missing value
+    between any two. `names` are of its points, which are numbered in the picture; `tag` stands before the
+    first point of a line. `tone` picks the colour, so that the same thing keeps its colour from
     figure to figure: 0 is for what is not data (an ideal line, a limit).
     """
 
@@ -45,6 +47,8 @@ class Series:
     tone: int = 1
     low: np.ndarray | None = None
     high: np.ndarray | None = None
+    names: tuple[str, ...] = ()
+    tag: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -63,6 +67,11 @@ class Series:
                     f"{name} of {self.label!r} must have one value for each x ({self.x.size}), "
                     f"got {value.size}: give arrays of the same length"
                 )
+        if self.names and len(self.names) != self.x.size:
+            raise ValueError(
+                f"names of {self.label!r} must be one for each of its {self.x.size} points, "
+                f"got {len(self.names)}: name all of them or none"
+            )
         if not self.x.size:
             raise ValueError(f"series {self.label!r} must hold at least one point, got none")
 

@@ -21,6 +21,7 @@ INKS = {"#20262e": "ink", "#5b6470": "tone-0", "#d9dee4": "grid"} | {
     tone: f"tone-{slot}" for slot, tone in enumerate(TONES)
 }
 POINT = 1.0 / 72.0
+SMALL = 10.5  # of what is written inside the picture, in points
 
 
 @functools.cache
@@ -36,7 +37,9 @@ def style() -> dict:
 def png(chart: Chart, dpi: int = 150) -> bytes:
     """Return the chart as a PNG with its legend, for print and for viewers without HTML."""
     figure, axes = _draw(chart)
-    if len(chart.series) > 1:
+    if any(one.names for one in chart.series):
+        figure.legend(loc="outside lower center", ncols=4, fontsize=8, frameon=False)
+    elif len(chart.series) > 1:
         axes.legend()
     return _saved(figure, "png", dpi=dpi, facecolor="white")
 
@@ -119,6 +122,9 @@ def _draw(chart: Chart, stand_ins: bool = False):
             if stand_ins and _unmarked(one):
                 one = replace(one, x=[x.low], y=[y.low], low=None, high=None)
             _add(axes, one, f"series-{number}")
+            _number(axes, one)
+        if tagged := [one for one in chart.series if one.tag]:
+            _tag(axes, tagged)
         figure.draw_without_rendering()
         _thin(axes)
     return figure, axes
@@ -155,7 +161,7 @@ def _thin(axes) -> None:
 
 def _add(axes, one: Series, gid: str) -> None:
     colour = TONES[one.tone % len(TONES)]
-    if one.kind == "band":
+    if one.kind in ("band", "part"):
         corners = np.concatenate([one.x, one.x[::-1]]), np.concatenate([one.low, one.high[::-1]])
         axes.fill(*corners, color=colour, alpha=0.18, lw=0, label=one.label, gid=gid)
         return
@@ -172,6 +178,40 @@ def _add(axes, one: Series, gid: str) -> None:
         "lane": {"linewidth": 7, "solid_capstyle": "butt"},
     }
     axes.plot(one.x, one.y, color=colour, label=one.label, gid=gid, **looks.get(one.kind, {}))
+
+
+def _number(axes, one: Series) -> None:
+    """Write its number beside each named point, left and right by turns, as neighbours may be close."""
+    order = np.argsort(one.x, kind="stable")
+    for turn, at in enumerate(order[: len(one.names)]):
+        _write(axes, str(at + 1), one.x[at], one.y[at], (-6, 6)[turn % 2], 0.0, "#20262e")
+    for number, name in enumerate(one.names, 1):
+        axes.plot([], [], " ", label=f"{number} {name}")  # for the legend on paper
+
+
+def _tag(axes, lines: list[Series]) -> None:
+    """Write the tag of each line before its first point, from the lowest up and none on another."""
+    axes.figure.draw_without_rendering()  # or a place in the data is not yet one on the paper
+    below = -np.inf
+    for one in sorted(lines, key=lambda line: line.y[0]):
+        place = axes.transData.transform((one.x[0], one.y[0]))[1] / axes.figure.dpi / POINT
+        lift = max(0.0, below + 1.1 * SMALL - place)
+        below = place + lift
+        _write(axes, one.tag, one.x[0], one.y[0], -5, lift, TONES[one.tone % len(TONES)])
+
+
+def _write(axes, words: str, x: float, y: float, aside: float, lift: float, colour: str) -> None:
+    """Write words so many points beside and above a place; what is to its left ends there."""
+    axes.annotate(
+        words,
+        (x, y),
+        (aside, lift),
+        textcoords="offset points",
+        ha="right" if aside < 0 else "left",
+        va="center",
+        color=colour,
+        fontsize=SMALL,
+    )
 
 
 def _scale(axes, name: str, height: float) -> list:

@@ -103,6 +103,11 @@ class Replay(Figure):
         choices = itertools.product(*(one.values for one in sliders.values()))
         charts = [make(**dict(zip(sliders, choice, strict=True))) for choice in choices]
         _refuse_changing_words(charts)
+        if any(one.names or one.tag for chart in charts for one in chart.series):
+            raise ValueError(
+                "series must have neither names nor a tag under sliders, got one that has: its text "
+                "would stay where it was drawn first"
+            )
         x, y = draw.limits(charts)
         self.frames = [replace(chart, x=x, y=y) for chart in charts]
         self.sliders, self.shape = sliders, shape

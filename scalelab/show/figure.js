@@ -40,6 +40,7 @@
     },
   };
   draw.dashed = draw.lane = draw.line;
+  draw.part = draw.band;
 
   // Where a slider begins: nearest to what the reader said of their hardware, if they did.
   const mine = (() => { try { return JSON.parse(localStorage.getItem("scalelab-hardware")) ?? {}; } catch { return {}; } })();

@@ -102,10 +102,16 @@ def _legend(chart: Chart) -> str:
         return ""
     items = "".join(
         f'<li><span class="sl-key sl-{one.kind}" style="color:var(--sl-tone-{one.tone})"></span>'
-        f"{html.escape(one.label)}</li>"
+        f"{html.escape(one.label)}</li>" + _numbered(one.names)
         for one in chart.series
     )
     return f'<ul class="sl-legend">{items}</ul>'
+
+
+def _numbered(names: Sequence[str]) -> str:
+    return "".join(
+        f"<li><b>{number}</b>{html.escape(name)}</li>" for number, name in enumerate(names, 1)
+    )
 
 
 def _readouts(chart: Chart) -> str:

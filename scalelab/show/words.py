@@ -35,6 +35,11 @@ def course(one: Series) -> str:
     if one.kind == "band":
         ends = [one.x[np.flatnonzero(shown)[end]] for end in (0, -1)]
         return "from " + ", and ".join(f"{at(one, x)} at {number(x)}" for x in ends)
+    if one.names:
+        return ", ".join(
+            f"{name} {number(y)} at {number(x)}"
+            for name, x, y in zip(one.names, one.x, one.y, strict=True)
+        )
     x, y = one.x[shown], one.y[shown]
     if one.kind == "lane":
         return f"{y.size // 2} bars until {number(x.max())}"
@@ -84,6 +89,10 @@ def at(one: Series, x: float) -> str:
         return text(begun) if begun else ""
     if _upright(one):
         return "here" if same.size else ""
+    if one.names:
+        return ", ".join(f"{number(one.y[at])} ({one.names[at]})" for at in same)
+    if same.size and one.kind == "part":
+        return number(one.y[same[0]])
     if same.size:
         if one.kind == "band" or (one.low is not None and one.high is not None):
             low, high = one.low[same[0]], one.high[same[0]]

@@ -58,6 +58,7 @@ def sampler(scale: float, gap: float) -> Chart:
             Series("limit", x, np.full_like(x, 20.0), "dashed", tone=0),
             Series("curve", x, y**1.5),
             Series("spread", x, y, "band", tone=2, low=0.8 * y, high=1.2 * y),
+            Series("part", x, 0.5 * y, "part", tone=5, low=0.5 * y, high=y),
             Series("dots", dots, scale * dots, "points", tone=3, low=dots, high=6 * dots),
             Series("broken", x, np.where(x == gap, np.nan, 2 * y), tone=4),
         ),

@@ -47,8 +47,9 @@ def shares(job: step.Step, workers, stamp=MODEL) -> Chart:
     for tone, (name, part) in enumerate(parts.items(), 1):
         if not part.any():
             continue
-        above = below + 100 * part / whole
-        series.append(Series(name, workers, above, "band", tone=tone, low=below, high=above))
+        share = 100 * part / whole
+        above = below + share
+        series.append(Series(name, workers, share, "part", tone=tone, low=below, high=above))
         below = above
     return Chart(
         "Where a step of the same batch goes, as workers are added",

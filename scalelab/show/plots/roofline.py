@@ -18,6 +18,8 @@ RIDGES = tuple(
     for one in map(hardware.device, DEVICES)
 )
 YOURS = Slider("device", DEVICES, start="H100 SXM", follows="ridge", near=RIDGES)
+TICKS = (0.01, 0.1, 1, 10, 100, 1000)
+RATES = tuple(10.0 ** np.arange(-3, 6))
 WIDTH = 2  # bytes of such a number
 # One layer of a model of 70 billion parameters: grouped queries, gated feed-forward.
 HIDDEN, FEEDFORWARD, HEADS, KV_HEADS, HEAD = 8192, 28672, 64, 8, 128
@@ -27,33 +29,51 @@ def roofs(title, peaks: dict, bandwidths: dict, points=None, stamp=None, theory=
     """Roofs of a machine over intensity, and kernels as points: {name: (intensity, FLOP/s)}.
 
     `peaks` are flat roofs by number format, `bandwidths` slopes by memory level; the first of each
-    make the roof proper. `theory` is a second pair (peak, bandwidth), drawn thin.
+    make the roof proper. The other slopes end where they meet it, or their flat parts would lie on it.
+    `theory` is a second pair (peak, bandwidth), drawn from where it leaves the first.
     """
     (format_name, peak), *others = peaks.items()
     (level, bandwidth), *faster = bandwidths.items()
     unit, said = (1e12, "TFLOP/s") if peak >= 1e13 else (1e9, "GFLOP/s")
-    at = np.geomspace(0.03, 3000, 60)
+    corner = roofline.ridge(peak, bandwidth)
+    at = _through(corner)
 
-    def under(*roof):
+    def under(at, *roof):
         return roofline.attainable(at, *roof) / unit
 
-    series = [Series(f"{format_name}, from {level}", at, under(peak, bandwidth), tone=1)]
+    main, tag = f"{format_name}, from {level}", level if faster else ""
+    series = [Series(main, at, under(at, peak, bandwidth), tone=1, tag=tag)]
     for tone, (name, value) in enumerate(faster, 3):
-        series.append(Series(f"from {name}", at, under(peak, value), tone=tone))
+        end = roofline.ridge(peak, value)
+        slope = _through(end)
+        slope = slope[slope <= end]
+        series.append(Series(f"from {name}", slope, under(slope, peak, value), tone=tone, tag=name))
     for name, value in others:
         series.append(Series(name, at, np.full_like(at, value / unit), "dashed", tone=0))
     if theory:
-        series.append(Series("printed by the seller", at, under(*theory), "dashed", tone=5))
+        beyond = _through(corner, roofline.ridge(*theory))
+        beyond = beyond[beyond >= corner]
+        label = "printed by the seller"
+        series.append(Series(label, beyond, under(beyond, *theory), "dashed", tone=5))
     if points:
         x, y = zip(*points.values(), strict=True)
-        series.append(Series("kernel", x, np.array(y) / unit, "points", tone=2))
+        names = tuple(points)
+        series.append(Series("kernel", x, np.array(y) / unit, "points", tone=2, names=names))
+    reached = np.concatenate([one.y for one in series])
     return Chart(
         title,
-        Axis("intensity, FLOP per byte", log=True, ticks=(0.1, 1, 10, 100, 1000)),
-        Axis(said, log=True, ticks=tuple(10.0 ** np.arange(-3, 6))),
+        # The tags of the slopes need room before them.
+        Axis("intensity, FLOP per byte", True, 0.006 if faster else None, ticks=TICKS),
+        # And a little above and below, lest a number or a tag is cut.
+        Axis(said, True, 0.7 * reached.min(), 1.6 * reached.max(), RATES),
         tuple(series),
         stamp=stamp,
     )
+
+
+def _through(*corners):
+    """Return intensities over the whole axis, among them those at which a roof has a corner."""
+    return np.union1d(np.geomspace(0.03, 3000, 60), corners)
 
 
 def layer(sequences, context):
@@ -73,7 +93,7 @@ def moving(device: str, sequences: float, context: float) -> Chart:
     found = hardware.device(device)
     peak, bandwidth = hardware.peak(found, FORMAT), found.bandwidth
     points = layer(int(sequences), int(context))
-    at = np.geomspace(0.5, 20000, 60)
+    at = np.union1d(np.geomspace(0.5, 20000, 60), roofline.ridge(peak, bandwidth))
     series = [Series("roof", at, roofline.attainable(at, peak, bandwidth) / 1e12, tone=0)]
     readouts = {"Ridge": f"{roofline.ridge(peak, bandwidth):.0f} FLOP/B"}
     for tone, (name, kernel) in enumerate(points.items(), 1):
