@@ -14,7 +14,8 @@ from scalelab import _stored, ranks
 from scalelab._given import real, scalar, shown, whole
 
 VERSION = 1
-KINDS = ("measured here", "recorded", "model")
+KINDS = ("measured here", "recorded", "published", "model")
+UNMEASURED = ("published", "model")  # on no machine that could be named
 
 
 @dataclass(frozen=True)
@@ -69,16 +70,22 @@ class Stamp:
             raise ValueError(
                 f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}: say where from"
             )
-        if (self.kind == "model") != (self.machine is None):
+        if (self.kind in UNMEASURED) != (self.machine is None):
             raise ValueError(
                 f"machine must be given for a measurement and for nothing else, got kind "
                 f"{self.kind!r} and machine {self.machine!r}: name the host, or call it a model"
+            )
+        if self.kind == "published" and not self.note:
+            raise ValueError(
+                f"note must name what published it, got {self.note!r}: write 'data sheets' or a paper"
             )
 
     @property
     def text(self):
         """The line itself; a recorded number names the versions it depends on."""
-        parts = [self.kind, self.machine.name if self.machine else "no measurement"]
+        parts = [self.kind, self.machine.name if self.machine else ""]
+        if self.kind == "model":
+            parts[1] = "no measurement"
         if self.kind == "recorded":
             versions = ("Python", self.machine.python), ("torch", self.machine.torch)
             parts[1] += "".join(f", {name} {version}" for name, version in versions if version)

@@ -71,9 +71,9 @@ def test_every_figure_says_where_its_numbers_come_from(slug):
         for output in cell.get("outputs", []):
             html = output.get("data", {}).get("text/html", "")
             if '<figure class="sl-figure"' in html:
-                assert re.search(r'<span class="sl-stamp sl-(measured|recorded|model)">', html), (
-                    cell.id
-                )
+                assert re.search(
+                    r'<span class="sl-stamp sl-(measured|recorded|published|model)">', html
+                ), cell.id
                 assert re.search(r'<svg role="img" aria-label="[^"]{40,}', html), cell.id
                 assert "<tbody><tr>" in html, cell.id
 

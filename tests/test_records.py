@@ -89,16 +89,18 @@ def test_few_repetitions_give_the_range_and_say_what_it_is_worth():
     assert Sample("once", (1.0,), 1, LAPTOP, "2025-11-20").coverage == 0
 
 
-def test_the_three_stamps_say_where_a_number_comes_from():
+def test_the_four_stamps_say_where_a_number_comes_from():
     here = Stamp("measured here", LAPTOP, "2025-11-20")
     assert here.text == "measured here · laptop, 4 cores · 2025-11-20"
     recorded = Stamp("recorded", LAPTOP, "2025-11-20", "quiet night")
     assert recorded.text == "recorded · laptop, 4 cores, torch 2.13.0 · 2025-11-20 · quiet night"
+    assert Stamp("published", note="data sheets").text == "published · data sheets"
     assert Stamp("model").text == "model · no measurement"
 
 
 @pytest.mark.parametrize(
-    ("kind", "machine"), [("guessed", None), ("model", LAPTOP), ("recorded", None)]
+    ("kind", "machine"),
+    [("guessed", None), ("model", LAPTOP), ("recorded", None), ("published", None)],
 )
 def test_a_stamp_that_contradicts_itself_is_refused(kind, machine):
     with pytest.raises(ValueError, match=r" must .*, got .*: "):

@@ -12,6 +12,7 @@ from scalelab.show.chart import Axis, Chart, Series
 
 POWERS = 2.0 ** np.arange(0, 11)  # 1 to 1024
 MODEL = Stamp("model")
+SHEETS = Stamp("published", note="data sheets")
 
 
 def workers_axis(log: bool = True, most: float = 1024) -> Axis:
