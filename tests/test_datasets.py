@@ -124,9 +124,9 @@ def row(series):
     )
     first, last = min(series.workers), max(series.workers)
     sizes = (
-        f"{len(series.workers)} rows at {first}"
+        f"{len(series.workers)} rows at {first:,}"
         if first == last
-        else (f"{len(series.workers)} from {first} to {last}")
+        else (f"{len(series.workers)} from {first:,} to {last:,}")
     )
     cells = [
         f"`{series.name}`",
