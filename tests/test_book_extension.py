@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pybtex.database as pybtex
 import pytest
 import yaml
@@ -60,7 +61,7 @@ def small_book(request, tmp_path_factory):
         (folder / name).parent.mkdir(exist_ok=True)
         copy(ROOT / name, folder / name)
     (folder / "book" / "page.md").write_text(
-        "# A page\n\nLook [there](other.md#somewhere).\n\n```{cite-this-book}\n```\n"
+        "# A page\n\nLook [there](other.md#somewhere): `a_b.c(d=1.5, e)`.\n\n```{cite-this-book}\n```\n"
     )
     (folder / "book" / "other.md").write_text("# Another\n\n(somewhere)=\n## Far down\n\nHere.\n")
     toc = {"format": "jb-book", "root": "book/page", "chapters": [{"file": "book/other"}]}
@@ -96,6 +97,30 @@ def test_a_link_to_a_label_on_another_page_leads_there_and_not_to_its_top(small_
     """The 31 corrections share a page, and each chapter means one of them."""
     _, page = small_book
     assert page.find("a", string="there")["href"] == "other.html#somewhere"
+
+
+def test_code_among_text_breaks_after_its_punctuation_and_reads_as_it_did(small_book):
+    _, page = small_book
+    code = page.select_one("code.literal")
+    assert code.text == "a_b.c(d=1.5, e)"
+    assert code.decode_contents().count("<wbr") == 3
+    assert [mark.previous_sibling for mark in code.select("wbr")] == ["a_", "b.", "c("]
+
+
+def test_a_chapter_is_executed_in_private_and_its_own_warnings_are_kept(scalebook, capfd):
+    """What passes between the build and its kernels is encrypted, or ipykernel complains of each chapter."""
+    said = "import ipykernel.kernelapp as k, warnings; warnings.warn('mine')"
+    asked = "k.IPKernelApp.instance().curve_secretkey is not None"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"{said}\n{asked}")])
+    scalebook.encrypt_kernels()
+    done = scalebook.executor.single_nb_execution(
+        notebook, cwd=None, timeout=60, allow_errors=False
+    )
+    assert done.err is None
+    warned, found = notebook.cells[0].outputs
+    assert "UserWarning: mine" in warned["text"]
+    assert found["data"]["text/plain"] == "True"
+    assert "WARNING" not in capfd.readouterr().err
 
 
 def test_the_page_cites_what_the_citation_file_says(small_book):

@@ -2,18 +2,23 @@
 
 Figures are told to carry the numbers of every slider position, because a page has no kernel. Chapters are
 executed again when the package they import has changed, which the cache of executed notebooks cannot know.
+Their kernels talk to the build encrypted.
 Assignments travel with the book as files to download, not as pages.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
 from pathlib import Path
 
 from docutils import nodes
+from jupyter_cache.executors.utils import single_nb_execution
+from myst_nb.core.execute import cache as executor
 from sphinx.addnodes import pending_xref
+from traitlets.config import Config
 
 CHAPTERS, ASSIGNMENTS = "chapters/", "exercises/"
 SHOWN_FILES = ("*.py", "*.js", "*.css", "*.csv", "*.json", "*.mplstyle")
@@ -26,6 +31,12 @@ def package_digest(source: Path) -> str:
     for file in sorted(files):
         digest.update(file.relative_to(source).as_posix().encode() + file.read_bytes())
     return digest.hexdigest()
+
+
+def encrypt_kernels():
+    """Have chapters executed by kernels that encrypt what they send: those that do not each warn of it."""
+    settings = Config(KernelManager={"transport_encryption": "auto"})
+    executor.single_nb_execution = functools.partial(single_nb_execution, config=settings)
 
 
 def forget_stale_results(app, env, added, changed, removed):
@@ -96,6 +107,7 @@ def mend_bibliography(app, page, template, context, doctree):
 def setup(app):
     """Connect the above to Sphinx."""
     os.environ["SCALELAB_FIGURES"] = "replay"
+    encrypt_kernels()
     app.connect("env-get-outdated", forget_stale_results)
     app.connect("doctree-read", link_assignments)
     app.connect("doctree-read", link_labels)

@@ -1,4 +1,7 @@
-"""Keep on one line what is read as one: a number and its unit, a formula and the comma after it."""
+"""Keep on one line what is read as one: a number and its unit, a formula and the comma after it.
+
+Code that has to break does so after its punctuation, not inside a name.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ UNITS = (
 )
 SPACE = re.compile(rf"(?<=\d) (?=(?:{UNITS})(?![\w/]))")
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
+CODE = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')  # of what is code among the text
+INSIDE = re.compile(r"(?<=[\w)\]])([.,_/=(\[])(?=[^\W\d])")
 BEFORE, AFTER = re.compile(r"[(\[“]+$"), re.compile(r"^[^\s\w(\[“][^\s]{0,9}(?!\S)")
 
 
@@ -45,6 +50,13 @@ def join_formulas(doctree):
         parent.replace(formula, nodes.inline("", "", *kept, classes=["together"]))
 
 
+def offer_breaks(app, page, template, context, doctree):
+    """Let a line break after the punctuation of code: the marks that say so are not copied with it."""
+    context["body"] = CODE.sub(
+        lambda found: INSIDE.sub(r"\1<wbr>", found.group()), context.get("body", "")
+    )
+
+
 def keep_together(app, doctree):
     """Do both, on every page."""
     join_units(doctree)
@@ -54,4 +66,5 @@ def keep_together(app, doctree):
 def setup(app):
     """Connect the above to Sphinx."""
     app.connect("doctree-read", keep_together)
+    app.connect("html-page-context", offer_breaks)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
