@@ -58,7 +58,7 @@ def execute(sandbox, source, handed, plan, limits, only, key=""):
         checks = [c.id for c in exercise if c.check and c.id in only]
         if checks:
             run.exercise([*steps(setup, exercises[:number], exercise, handed)], checks)
-    sandbox.wait(run.pids)
+    sandbox.wait()
     return run.transcript
 
 
@@ -69,7 +69,7 @@ class _Run:
         self.sandbox, self.handed, self.plan = sandbox, handed, plan
         self.limits, self.transcript, self.key = limits, Transcript(), key
         self.end = time.monotonic() + limits.submission
-        self.dead, self.pids, self.groups, self.again = set(), [], {}, set()
+        self.dead, self.groups, self.again = set(), {}, set()
 
     def exercise(self, steps, checks):
         """Run the steps in a process, and again in another without the one that ended it."""
@@ -79,10 +79,8 @@ class _Run:
         while (shown or hidden) and deaths <= len(steps) + len(checks):
             if time.monotonic() > self.end:
                 break
-            fork = self.sandbox.fork()
-            self.pids.append(fork.pid)
+            fork = self.sandbox.fork({keys.VARIABLE: self.key})
             try:
-                self._ask(fork, {"environment": {keys.VARIABLE: self.key}}, self.limits.cell)
                 if not shown:  # what is left to ask could not be asked of a copy
                     steps = steps[: steps.index((hidden[0], None)) + 1]
                     self.again.add(hidden[0])

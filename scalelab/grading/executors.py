@@ -12,26 +12,53 @@ import re
 import signal
 
 from scalelab.grading import walls
+from scalelab.grading.sandbox import START, NoWorker, not_started
 
 
 @contextlib.contextmanager
 def local(workers):
     """Give a pool of processes, which die with this one whatever ends it."""
-    pool = concurrent.futures.ProcessPoolExecutor(
-        workers,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_begin,
-        initargs=(os.getpid(),),
-    )
+    try:
+        pool = _started(workers)
+    except NoWorker:  # the first may have been killed by somebody else
+        pool = _started(workers)
     try:
         yield pool
     finally:
-        processes = list((pool._processes or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in processes:  # they may be in the middle of an endless loop
-            process.kill()
-            process.join()
+        _end(pool)
         walls.sweep()
+
+
+def _started(workers):
+    """Return a pool of which one process has answered."""
+    pool = None
+    try:
+        pool = concurrent.futures.ProcessPoolExecutor(
+            workers,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_begin,
+            initargs=(os.getpid(),),
+        )
+        first, *_ = [pool.submit(os.getpid) for _ in range(workers)]
+        first.result(START)
+        return pool
+    except BaseException as error:
+        ended = {process.exitcode for process in _end(pool)} if pool else set()
+        if not isinstance(error, (concurrent.futures.BrokenExecutor, OSError)):
+            raise
+        itself = ended - {-signal.SIGTERM, -signal.SIGKILL}  # by these we end the others
+        said = f"a process ended with status {min(itself)} as it began" if itself else str(error)
+        raise not_started(said) from None
+
+
+def _end(pool):
+    """Kill the processes of a pool, which may be in the middle of an endless loop; return them."""
+    processes = list((pool._processes or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.kill()
+        process.join()
+    return processes
 
 
 @contextlib.contextmanager

@@ -1,8 +1,8 @@
 """Grade a class: every submission ends in exactly one state, whatever the others did.
 
 Each result is written as soon as it is known, whole or not at all. A worker that dies is replaced
-and its submissions are handed out again; submissions that take long wait until the others are
-done. Standard library only.
+and its submissions are handed out again; one that cannot even start ends the run, for no student
+is to blame. Submissions that take long wait until the others are done. Standard library only.
 """
 
 import concurrent.futures
@@ -11,7 +11,7 @@ import time
 from dataclasses import replace
 
 from scalelab.grading import result as results
-from scalelab.grading.sandbox import NoWalls
+from scalelab.grading.sandbox import NoWorker
 from scalelab.grading.unit import QUICK, grade, settled
 
 ATTEMPTS = 3  # workers that one submission may lose before it is given up
@@ -46,7 +46,7 @@ def run(jobs, executor, slots, folder, report=lambda done, total, result: None):
 
 def _drain(pool, waiting, slots, finish, attempts, seconds):
     """Hand out jobs until all are done or the pool is broken; return those that are left."""
-    running, slow, broken = {}, [], False
+    running, slow, broken, stopped = {}, [], False, None
     waiting = waiting[::-1]
     while (waiting or running or slow) and not broken:
         if not waiting and not running:
@@ -67,8 +67,9 @@ def _drain(pool, waiting, slots, finish, attempts, seconds):
             student = job.submission.student
             try:
                 spent, found = future.result()
-            except NoWalls:
-                raise
+            except NoWorker as error:
+                stopped = error
+                continue
             except Exception as error:
                 broken |= isinstance(error, concurrent.futures.BrokenExecutor)
                 attempts[student] = attempts.get(student, 0) + 1
@@ -82,6 +83,8 @@ def _drain(pool, waiting, slots, finish, attempts, seconds):
                 slow.append(replace(job, quick=False))
             else:
                 finish(job, found)
+        if stopped:  # the others are none the better for a new pool
+            raise stopped
     for job in running.values():  # one of them may be to blame
         attempts[job.submission.student] = attempts.get(job.submission.student, 0) + 1
     return [*waiting[::-1], *slow, *running.values()]

@@ -23,8 +23,16 @@ _JOIN = 'for group in $0; do echo $$ > "$group" || exit 9; done; exec "$@"'
 START = 180.0  # seconds for all imports on a busy machine
 
 
-class NoWalls(ValueError):
-    """A machine cannot isolate, so nothing is graded on it."""
+class NoWorker(ValueError):
+    """A machine cannot isolate, or cannot start what does: no student's code has run on it."""
+
+
+def not_started(what):
+    """Return a NoWorker that says what was wrong on this machine, and what to do."""
+    return NoWorker(
+        f"grading must start a worker on {socket.gethostname()}, got none "
+        f"({wire.clean(what)[:300]}): mend that and go on with --resume; what is graded is kept"
+    )
 
 
 class Died(Exception):
@@ -37,15 +45,17 @@ class Sandbox:
     def __init__(self, modules=MODULES, unsafe=False):
         self.walls = built.find()
         if self.walls.missing and not unsafe:
-            raise NoWalls(
+            raise NoWorker(
                 "grading must isolate students' code, got a machine that cannot "
                 f"({self.walls.missing}): see `scalelab grade --doctor`, or accept it by --unsafe"
             )
-        self.open, self.gone = contextlib.ExitStack(), set()
+        self.open, self.alive, self.used = contextlib.ExitStack(), set(), False
         try:
             self._start(modules)
-        except BaseException:
+        except BaseException as error:
             self.open.close()
+            if isinstance(error, (RuntimeError, OSError)):
+                raise not_started(str(error)) from None
             raise
 
     def _start(self, modules):
@@ -76,40 +86,66 @@ class Sandbox:
         self.open.callback(self._end)
         self._heard(time.monotonic() + START)
 
-    def fork(self):
-        """Return a fresh Fork."""
+    def fork(self, environment):
+        """Return a fresh Fork that has answered: how it ends is the student's doing from here on."""
+        try:
+            fork = self._forked(environment) or self._forked(environment)
+            if fork is None:
+                raise RuntimeError(f"an exercise got no process: {self._last_words()}")
+        except (RuntimeError, OSError) as error:
+            if self.used:  # something that a student left behind may be in the way
+                raise
+            raise not_started(str(error)) from None
+        self.used = True
+        return fork
+
+    def _forked(self, environment):
+        """Return a fresh Fork, or None where its walls could not be built; then all others are gone."""
         ours, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(self.control, [b"fork"], [theirs.fileno()])
         while "started" not in (said := self._heard(time.monotonic() + START)):
             pass
-        return Fork(self, ours, said["started"])
+        fork = Fork(self, ours, said["started"])
+        self.alive.add(fork.pid)
+        try:
+            fork.ask({"environment": environment}, START)
+        except Died:
+            fork.kill()
+            self.wait()
+            return None
+        return fork
 
     def kill(self, pid):
         """End a fork and everything it started, without waiting."""
         self.control.send(json.dumps({"kill": pid}).encode())
 
-    def wait(self, pids):
-        """Wait until some forks are gone."""
-        while not self.gone.issuperset(pids):
+    def wait(self):
+        """Wait until all forks, which have been told to end, are gone."""
+        while self.alive:
             self._heard(time.monotonic() + START)
-        self.gone.difference_update(pids)
 
     def _heard(self, end):
         """Read one message of the server; note who has ended."""
         ready, _, _ = select.select([self.control], [], [], max(0.0, end - time.monotonic()))
-        data = self.control.recv(10_000) if ready else b""
+        if not ready:
+            raise RuntimeError(f"no word from the fork server for {START:g} s")
+        data = self.control.recv(10_000)
         if not data:
             raise RuntimeError(f"the fork server is gone: {self._last_words()}")
         said = json.loads(data)
         if "ended" in said:
-            self.gone.add(said["ended"])
+            self.alive.discard(said["ended"])
         return said
 
     def _last_words(self):
         self.errors.seek(0)
         lines = self.errors.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        if lines:
+            return lines[-1]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return f"it said nothing and ended with status {self.process.wait(1)}"
+        return "it said nothing"
 
     def _end(self):
         with contextlib.suppress(ProcessLookupError):

@@ -14,7 +14,7 @@ from scalelab.grading.execute import Limits, execute
 from scalelab.grading.judge import Judge, Unasked
 from scalelab.grading.read import Unreadable, blank, read
 from scalelab.grading.result import FAILED, MISSING, result
-from scalelab.grading.sandbox import MODULES, Sandbox
+from scalelab.grading.sandbox import MODULES, NoWorker, Sandbox
 from scalelab.grading.source import Source
 
 QUICK = 2.0  # seconds after which a submission has to wait until the others are done
@@ -123,7 +123,7 @@ def _run(job, handed, plan, wanted):
     for attempt in (1, 2):
         try:
             return execute(_sandbox(job), job.source, handed, plan, limits, wanted, job.key)
-        except (RuntimeError, OSError):
+        except (NoWorker, RuntimeError, OSError):
             close()
             if attempt == 2:
                 raise
