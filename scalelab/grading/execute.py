@@ -6,7 +6,6 @@ the hidden inputs only when everything else is known. So they reach nothing that
 Nothing is judged before the process is gone. Standard library only.
 """
 
-import re
 import time
 from dataclasses import dataclass, field
 
@@ -15,11 +14,11 @@ from scalelab.checks.call import Outcome
 from scalelab.checks.plain import Unreadable
 from scalelab.grading import wire
 from scalelab.grading.sandbox import Died
+from scalelab.grading.shown import cleaned, stopped
 from scalelab.grading.steps import inert, steps
 
 GRACE = 1.0  # seconds beyond its limit before a process that does not stop is ended
 _WHY = {"flood": "sent too much", "ended": "ended the process"}
-_NOTHING = {"text": "", "pictures": [], "error": None}
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class _Run:
         if said.get("late") is True:
             self._late(key)
         elif key not in self.transcript.cells:
-            self.transcript.cells[key] = _shown(said)
+            self.transcript.cells[key] = cleaned(said)
 
     def _names(self, fork, check):
         """Ask what the names stand for that a check wants to know."""
@@ -229,7 +228,7 @@ class _Run:
             if how == "late":
                 self._late(self.at)
             else:
-                self.transcript.cells.setdefault(self.at, _stopped("Crash", f"it {_WHY[how]}"))
+                self.transcript.cells.setdefault(self.at, stopped("Crash", f"it {_WHY[how]}"))
         if time.monotonic() > self.end:
             self._flag(f"took longer than {self.limits.submission:g} s; the rest was not run")
         elif how != "late":
@@ -239,7 +238,7 @@ class _Run:
         # What it showed until then depends on the machine's mood, so it is left out.
         said = f"took longer than {self.limits.cell:g} s"
         self.transcript.late = True
-        self.transcript.cells.setdefault(key, _stopped("Timeout", f"it {said}"))
+        self.transcript.cells.setdefault(key, stopped("Timeout", f"it {said}"))
         self._flag(f"{key} {said}")
 
     def _flag(self, text):
@@ -247,37 +246,5 @@ class _Run:
             self.transcript.flags.append(text)
 
 
-def _stopped(name, said):
-    return {**_NOTHING, "error": [name, said, None]}
-
-
 def _late(group):
     return bool(group) and group[-1].error == "Timeout"
-
-
-def _shown(said):
-    """Return what a cell showed as bounded, clean text and pictures."""
-    error = said.get("error")
-    error = error if isinstance(error, list) and len(error) == 3 else None
-    if error:
-        line = error[2] if isinstance(error[2], int) else None
-        error = [_text(error[0], 80), _text(error[1], 300), line]
-    shown = said.get("shown") if isinstance(said.get("shown"), list) else []
-    pairs = [p for p in shown[:20] if isinstance(p, list) and len(p) == 2]
-    texts = [_text(said.get("text"), 10_000), *(_text(t, 10_000) for k, t in pairs if k == "text")]
-    pictures = [p for k, p in pairs if k == "png" and isinstance(p, str) and _png(p)]
-    return {
-        "text": "\n".join(t for t in texts if t)[:10_000],
-        "pictures": pictures[:4],
-        "error": error,
-    }
-
-
-def _png(text):
-    return len(text) <= 400_000 and re.fullmatch(r"iVBORw0KGgo[A-Za-z0-9+/]+={0,2}", text)
-
-
-def _text(value, most):
-    """Return clean text without addresses, which no two runs have in common."""
-    value = value if isinstance(value, str) else ""
-    return re.sub(r"\b0x[0-9a-f]{6,16}\b", "0x…", wire.clean(value[:most]))
