@@ -75,6 +75,13 @@ def test_a_single_mark_does_not_empty_the_table_of_its_curve():
     assert [row[0] for row in chart(curve, mark).rows()] == ["1", "2", "3"]
 
 
+def test_marks_at_one_place_of_several_curves_do_not_empty_the_table_either():
+    curves = Series("a", [1, 3], [10, 30]), Series("b", [1, 3], [20, 60])
+    marks = Series("here", [2, 2], [20, 40], "points")
+    rows = list(chart(*curves, marks).rows())
+    assert rows == [["1", "10", "20", ""], ["2", "20", "40", "20, 40"], ["3", "30", "60", ""]]
+
+
 def test_lanes_are_told_as_bars():
     gap = np.nan
     tasks = Series("task", [0, 2, gap, 3, 4, gap], [1, 1, gap, 2, 2, gap], "lane")

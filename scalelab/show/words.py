@@ -63,7 +63,7 @@ def course(one: Series) -> str:
 
 def places(series: Sequence[Series]) -> np.ndarray:
     """Return the x of the rows of a table: marked points, or a dozen of a line's and each single mark."""
-    marked = [one.x for one in series if one.kind == "points" and one.x.size > 1]
+    marked = [one.x for one in series if one.kind == "points" and not _lone(one)]
     xs = np.unique(np.concatenate(marked or [one.x for one in series]))
     xs = xs[np.isfinite(xs)]
     if xs.size > MOST_ROWS:
@@ -105,7 +105,8 @@ def at(one: Series, x: float) -> str:
 
 
 def _lone(one: Series) -> bool:
-    return one.kind == "points" and one.x.size == 1
+    """Whether points only mark one place on the x axis, be it on several curves."""
+    return one.kind == "points" and np.unique(one.x).size == 1
 
 
 def _upright(one: Series) -> bool:
