@@ -54,14 +54,31 @@ def test_there_are_enough_kinds_of_every_class():
     assert len(ALL) >= 240
 
 
-def test_the_instructors_page_compares_kinds_of_every_class_and_says_of_ours_what_holds():
-    page = (ROOT / "book" / "instructor.md").read_text()
-    table = page[page.index(stock.HEAD) :].partition("\n\n")[0].splitlines()[2:]
-    named = {kind.name: kind for kind in ALL}
-    assert {named[name].group for name in stock.SHOWN} == {kind.group for kind in ALL}
-    for name, line in zip(stock.SHOWN, table, strict=True):
-        said, ours = line.split("|")[1:-1], stock.row(named[name]).split("|")[1:-1]
-        assert (said[:2], said[4]) == (ours[:2], ours[4])
+def test_every_kind_is_recorded_under_stock_nbgrader_with_what_is_due():
+    rows = stock.recorded()
+    assert [(row.kind, row.group, row.due) for row in rows.values()] == [
+        (kind.name, kind.group, kind.score) for kind in ALL
+    ]
+
+
+def test_the_instructors_page_shows_what_is_recorded_by_class_and_examples_of_each():
+    page, rows = (ROOT / "book" / "instructor.md").read_text(), stock.recorded()
+    assert {rows[name].group for name in stock.EXAMPLES} == {kind.group for kind in ALL}
+    assert f"\n\n{stock.summary(rows)}\n\n" in page
+    assert f"\n\n{stock.table(rows, stock.EXAMPLES)}\n\n" in page
+    assert stock.FILE.read_text().partition("\n")[0].removeprefix("# ") in page
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """The course as stock nbgrader releases it."""
+    return stock.course(tmp_path_factory.mktemp("stock"))
+
+
+@pytest.mark.parametrize("name", ["renamed", "task replaced"])
+def test_a_box_gives_what_is_recorded(name, released):
+    kind = next(kind for kind in ALL if kind.name == name)
+    assert stock.run(kind, released) == stock.recorded()[name]
 
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: f"{kind.group}: {kind.name}")

@@ -1,107 +1,191 @@
-"""The same trouble under stock nbgrader: `python -m tests.submissions.stock [NAME ...]`.
+"""The same trouble under stock nbgrader: `python -m tests.submissions.stock [--summary | NAME ...]`.
 
-Each kind stands between two honest submissions; a row of the table says what became of all three.
-The instructor's page shows it as it is printed.
+Each kind stands between two honest submissions, in a box of its own; a row says what became of all
+three. `stock.csv` holds the rows: without names, the kinds that it lacks are run; all are printed.
+The instructor's page shows the summary and some of the rows.
 """
 
-import contextlib
+from __future__ import annotations
+
+import csv
+import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
-from nbgrader.api import Gradebook, MissingEntry
-
-from tests.submissions import assignment
+from scalelab.grading import walls
+from tests.submissions import assignment, box, boxed
 from tests.submissions.kinds import FAILED, kinds
-from tests.submissions.runaways import MARK
 
-SHOWN = (  # of every class; what stock nbgrader would do to this machine is left out
+FILE = Path(__file__).with_suffix(".csv")
+AT_ONCE = 2
+POINTS = ("due", "given", "first", "last")
+EXAMPLES = (  # of every class
     *("cut off", "renamed", "byte-order mark"),
     *("answer copied", "schema version lost", "check missing", "tests to be skipped"),
     *("endless loop in a cell", "hard exit in a cell", "detached process"),
     *("many lines", "long error"),
     *("task replaced", "judge replaced", "always equal"),
-    *("files of the course", "rights", "inputs kept in a global"),
+    *("files of the course", "network", "inputs kept in a global"),
     *("warns", "top-level await", "raises after the answer"),
 )
 HEAD = """| trouble | due | nbgrader gives | its neighbours get | `scalelab grade` gives |
 |---|---|---|---|---|"""
 
 
-def row(kind, given="", neighbours=""):
-    """Return one row of the table; without what stock nbgrader did, the part that is ours."""
+class Row(NamedTuple):
+    """What became of a kind and of the two around it; None where there is no score."""
+
+    kind: str
+    group: str
+    due: float | None
+    given: float | None = None
+    first: float | None = None
+    last: float | None = None
+    also: str = ""  # what else there is to say, in words that boxed.py has
+
+    @property
+    def lost(self):
+        """Whether a neighbour has less than an honest submission earns."""
+        return any(points is None or points < assignment.MOST for points in (self.first, self.last))
+
+    @property
+    def finds(self):
+        """Whether a spy saw what it looked for."""
+        return boxed.FINDS in self.also
+
+    @property
+    def breaks(self):
+        """Whether it cost more than scores: nbgrader, the gradebook or the box, or runs on."""
+        return self.also not in ("", boxed.FINDS)
+
+
+SUMMARY = {  # what is counted in each class
+    "kinds": lambda row: True,
+    "as due": lambda row: row.given == row.due,
+    "more": lambda row: _more(row.given, row.due),
+    "less": lambda row: None not in (row.given, row.due) and row.given < row.due,
+    "no score": lambda row: row.given is None and row.due is not None,
+    "neighbour loses": lambda row: row.lost,
+    "spy finds it": lambda row: row.finds,
+    "breaks": lambda row: row.breaks,
+    "`scalelab grade` as due": lambda row: True,  # as test_grading_corpus.py holds
+}
+
+
+def run(kind, course):
+    """Return the Row of a kind, run in a box."""
+    inside = [sys.executable, "-m", "tests.submissions.boxed", kind.name]
+    said = box.run(inside, course, boxed.SECONDS + 60)
+    found = json.loads(said) if said else {"also": boxed.ENDED}
+    return Row(kind.name, kind.group, kind.score, **found)
+
+
+def course(folder):
+    """Make a course that stock nbgrader has released, with an honest submission graded."""
+    root = assignment.course(folder)
+    shutil.rmtree(root / "exercises" / assignment.SLUG)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    how = {"cwd": root, "env": {**os.environ, "PATH": path}, "capture_output": True, "check": True}
+    subprocess.run(["nbgrader", "generate_assignment", assignment.SLUG], **how)
+    honest = next(kind for kind in kinds() if kind.name == "honest")
+    honest.put(root, root / "course" / "submitted" / boxed.FIRST / assignment.SLUG)
+    subprocess.run(["nbgrader", "autograde", assignment.SLUG], **how)
+    return root
+
+
+def recorded():
+    """Return the rows of the file: {name of the kind: Row}."""
+    with FILE.open(newline="") as file:
+        next(file)  # the stamp
+        rows = [
+            {name: _number(text) if name in POINTS else text for name, text in row.items()}
+            for row in csv.DictReader(file)
+        ]
+    return {row["kind"]: Row(**row) for row in rows}
+
+
+def _number(text):
+    return float(text) if text else None
+
+
+def record(rows):
+    """Write the file: its stamp, then a line for each kind, in the order of the corpus."""
+    with FILE.open("w", newline="") as file:
+        file.write(f"{stamp()}, {time.strftime('%Y-%m-%d')}\n")
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(Row._fields)
+        for kind in kinds():
+            if kind.name in rows:
+                told = (f"{v:g}" if isinstance(v, float) else v for v in rows[kind.name])
+                table.writerow(told)
+
+
+def stamp():
+    """Return what rows must share to stand in one file."""
+    return f"# nbgrader {version('nbgrader')}"
+
+
+def line(row, kind):
+    """Return one line of the table."""
     due = "no score" if kind.score is None else f"{kind.score:g}"
-    ours = due if kind.status is None else {FAILED: kind.status}.get(kind.status, due)
+    ours = {FAILED: FAILED}.get(kind.status, due)
     flagged = ", flagged" if kind.status == "graded with flags" else ""
+    given = ", and ".join([_told(row.given, row.due), *filter(None, row.also.split("; "))])
+    neighbours = ", ".join(_told(points, assignment.MOST) for points in (row.first, row.last))
     return f"| {kind.group}: {kind.name} | {due} | {given} | {neighbours} | {ours}{flagged} |"
 
 
-def stock(kind, course):
-    """Return (points of the kind, points of its neighbours, what else) under `nbgrader autograde`."""
-    honest = next(one for one in kinds() if one.name == "honest")
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / "course"
-        shutil.copytree(course, root)
-        (root / "port").write_text("9")
-        for student, one in (("a", honest), ("m", kind), ("z", honest)):
-            one.put(root, root / "course" / "submitted" / student / assignment.SLUG)
-        _nbgrader(root, "autograde", assignment.SLUG, "--Execute.timeout=5", check=False)
-        with Gradebook(f"sqlite:///{root / 'course' / 'gradebook.db'}") as book:
-            first, given, last = (_points(book, student) for student in "amz")
-        graded = root / "course" / "autograded" / "m" / assignment.SLUG / f"{assignment.SLUG}.ipynb"
-        text = graded.read_text() if graded.exists() else ""
-        more = [", and finds it"] if '"LEAK' in text.split('"outputs"', 1)[-1] else []
-        return given, (first, last), "".join([*more, *_left_behind()])
-
-
-def _left_behind():
-    """End what is still running, and say so."""
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if (process / "cmdline").read_text() == f"sleep\0{MARK}\0":
-                os.kill(int(process.name), signal.SIGKILL)
-                yield ", and it runs on"
-
-
-def _nbgrader(root, *words, check=True):
-    bins = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": bins}
-    how = {"cwd": root, "env": environment, "capture_output": True, "check": check}
-    subprocess.run(["nbgrader", *words], **how)
-
-
-def _points(book, student):
-    try:
-        submission = book.find_submission(assignment.SLUG, student)
-    except MissingEntry:
-        return None
-    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-    scores = [grade.auto_score for grade in grades if grade.name.startswith("check")]
-    return None if None in scores else sum(scores)
-
-
-def _told(points, due=None):
+def _told(points, due):
     """Write points; more than are due stand out."""
     told = "nothing" if points is None else f"{points:g}"
-    return f"**{told}**" if points is not None and points > (due or 0) else told
+    return f"**{told}**" if _more(points, due) else told
 
 
-def main(names):
-    """Print the table: due, given, and what the honest neighbours of six points got."""
+def _more(points, due):
+    """Say whether points are more than are due; where no score is due, any score is."""
+    return points is not None and (due is None or points > due)
+
+
+def table(rows, names):
+    """Return the table of some kinds."""
     found = {kind.name: kind for kind in kinds()}
-    print(HEAD)
-    with tempfile.TemporaryDirectory() as folder:
-        course = assignment.course(folder)
-        shutil.rmtree(course / "exercises" / assignment.SLUG)
-        _nbgrader(course, "generate_assignment", assignment.SLUG)
-        for name in names or SHOWN:
-            given, neighbours, more = stock(found[name], course)
-            told = _told(given, found[name].score) + more
-            print(row(found[name], told, ", ".join(_told(n, 6) for n in neighbours)), flush=True)
+    return "\n".join([HEAD, *(line(rows[name], found[name]) for name in names)])
+
+
+def summary(rows):
+    """Return a table with a line for each class, and one for all."""
+    groups = list(dict.fromkeys(row.group for row in rows.values()))
+    lines = [f"| class | {' | '.join(SUMMARY)} |", "|---" * (len(SUMMARY) + 1) + "|"]
+    for group in (*groups, "all"):
+        some = [row for row in rows.values() if group in (row.group, "all")]
+        counts = (sum(map(holds, some)) for holds in SUMMARY.values())
+        lines.append(f"| {group} | {' | '.join(map(str, counts))} |")
+    return "\n".join(lines)
+
+
+def main(words):
+    """Run kinds, record them, and print their rows; or print what is recorded, by class."""
+    rows = recorded() if FILE.exists() and FILE.read_text().startswith(stamp()) else {}
+    if words == ["--summary"]:
+        print(summary(rows))
+        return
+    if not walls.find().cgroup:
+        sys.exit("kinds that take all memory need control groups, and these cannot be written here")
+    wanted = [kind for kind in kinds() if kind.name in words or not (words or kind.name in rows)]
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool:
+        released = course(folder)
+        for row in pool.map(lambda kind: run(kind, released), wanted):
+            rows[row.kind] = row
+            record(rows)
+    print(table(rows, words or rows))
 
 
 if __name__ == "__main__":
