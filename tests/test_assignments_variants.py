@@ -4,14 +4,14 @@ All twenty variants of a task are tried, and the public one.
 """
 
 import ast
-from unittest import mock
 
 import pytest
 
 from scalelab.checks.plain import Unreadable, plain
+from tests.assignments.asked import asked, commonest
 from tests.assignments.messages import every
 from tests.assignments.runner import SLUGS, VARIANTS, Assignment, in_course, table
-from tests.assignments.seeds import calls, drawn, numbers, outside
+from tests.assignments.seeds import MOST_ALIKE, calls, drawn, numbers, outside
 
 ONE_PER_SLUG = pytest.mark.parametrize("slug", SLUGS)
 
@@ -59,14 +59,24 @@ def test_every_value_differs_between_students_unless_it_is_fixed_for_a_reason(sl
     fixed = getattr(table(slug), "FIXED", {})
     same = set()
     for task in Assignment(slug).tasks:
-        values = {}
-        for number in VARIANTS:
-            for name, value in _asked(slug, task, number)[0].items():
-                values.setdefault(name, set()).add(value)
-        alike = {name for name, seen in values.items() if len(seen) == 1}
+        values = {name: kinds for name, (kinds, _) in commonest(slug, task).items()}
+        alike = {name for name, kinds in values.items() if kinds == 1}
         same |= {task} if alike == set(values) != set() else {f"{task} {name}" for name in alike}
     assert set(fixed) == same
     assert all(isinstance(why, str) and why.strip() for why in fixed.values())
+
+
+@ONE_PER_SLUG
+def test_no_answer_is_right_for_many_more_than_half_of_the_students(slug):
+    """COMMON names the values that may be: {"2-2 stage": why}. FIXED has those of everybody."""
+    often = {
+        f"{task} {name}"
+        for task in Assignment(slug).tasks
+        for name, (kinds, most) in commonest(slug, task).items()
+        if kinds > 1 and most > MOST_ALIKE * len(VARIANTS)
+    }
+    assert often == set(getattr(table(slug), "COMMON", {}))
+    assert all(len(why) > 20 for why in getattr(table(slug), "COMMON", {}).values())
 
 
 @ONE_PER_SLUG
@@ -81,41 +91,8 @@ def test_no_slip_is_right_by_luck_or_gets_the_message_of_another(slug):
 @ONE_PER_SLUG
 def test_every_function_is_called_on_inputs_of_the_course(slug):
     for task in Assignment(slug).tasks:
-        here, there = (_asked(slug, task, 0, word)[1] for word in ("course 0", "course 1"))
+        here, there = (asked(slug, task, 0, word)[1] for word in ("course 0", "course 1"))
         assert {name for name in here if here[name] == there[name]} == set(), task
-
-
-def _asked(slug, task, number, word="course 0"):
-    """Return what a check expects of each value, and on what it calls each function, as text.
-
-    What is judged by the student's own data has no value to expect.
-    """
-    values, inputs = {}, {}
-
-    class Listener:
-        def __init__(self, *_, **__):
-            pass
-
-        def number(self, name, *, expect=None, part="", what="", follows=(), hidden=False, **how):
-            if hidden:
-                right = expect(*dict(follows).values()) if callable(expect) else expect
-                values[f"{name} {part or what}".strip()] = repr(plain(right))
-
-        choice = text = sequence = number
-
-        def function(self, name, *, cases, hidden=False, **_):
-            if hidden:
-                inputs[name] = inputs.get(name, "") + repr(cases)
-
-        def measured(self, *_, **__):
-            pass
-
-        def score(self):
-            pass
-
-    with in_course(word, number), mock.patch("scalelab.checks.Task", Listener):
-        exec(Assignment(slug).cells[f"check-{task}"].source, {})
-    return values, inputs
 
 
 def _with_values(assignment, task):

@@ -5,26 +5,28 @@ WRONG maps a task to (points, what the check must say, answer): the points when 
 """
 
 import math
+from itertools import pairwise
 
 ALTERNATIVE = {
     "answer-1-1": """
 def crossing(workers, efficiency, floor):
-    below = np.asarray(efficiency) < floor
-    fall = int(np.argmax(below)) if below.any() else len(workers)
+    kept = np.flatnonzero(np.asarray(efficiency) >= floor)
+    fall = kept[-1] + 1 if len(kept) else 0
     padded = [None, *workers, None]
     return np.array([padded[fall], padded[fall + 1]], dtype=object)
 """,
     "answer-1-2": """
-share = lambda workers, serial: np.float32(1 / (1 + (1 - serial) / (serial * workers)))
+share = lambda workers, efficiency: np.float32((1 - efficiency) / (1 - 1 / workers))
 
-def workers_for(target, serial):
+def workers_for(target, workers, efficiency):
     print("searching")
-    workers = 1
-    while share(workers, serial) < target:
-        workers += 1
-    return np.int64(workers)
+    serial, count = (1 / efficiency - 1) / (workers - 1), 1
+    while serial * count / (1 + serial * (count - 1)) < target:
+        count += 1
+    return np.int64(count)
 
-saved = np.subtract(*(workers_for(t, job.serial) for t in (job.wanted, job.enough)))
+row = job.workers, job.efficiency
+saved = np.subtract(*(workers_for(t, *row) for t in (job.wanted, job.enough)))
 """,
     "answer-1-3": """
 import warnings
@@ -60,11 +62,11 @@ def limits(serial, workers):
     return [1 / serial, None]
 """,
     "answer-2-2": """
-def usable(serial, floor):
+def usable(serial, most):
     if not serial:
         return float("inf")
     workers = 1
-    while 1 / ((workers + 1) * serial + 1 - serial) >= floor:
+    while (workers + 1) * serial + 1 - serial <= most:
         workers = workers + 1
     return workers
 
@@ -72,8 +74,8 @@ def claim(reported, workers, floor):
     missing = (1 / reported - 1 / workers) * workers / (workers - 1)
     return float(np.floor((1 - floor) / (floor * missing)) + 1)
 
-implied = np.float32(1 / slide.reported - 1 / slide.workers) / (1 - 1 / slide.workers)
-fits = claim(slide.reported, slide.workers, slide.floor)
+fits = np.int64(claim(slide.reported, slide.workers, slide.floor))
+cut = np.float32((slide.workers / slide.reported - 1) / (1 / slide.floor - 1))
 """,
     "answer-2-3": """
 def diagnose(workers, seconds):
@@ -113,7 +115,7 @@ def outlook(workers, baseline, anchor, seconds, serial):
     time = serial + parallel / workers
     return torch.stack([baseline / (time * workers), (serial + parallel) / (time * workers)])
 
-own = tale.efficiency * tale.anchor * tale.seconds, tale.anchor, tale.seconds, tale.serial
+own = tale.alone, tale.anchor, tale.seconds, tale.serial
 ends = next(k for k in range(1, 10_000) if outlook(k, *own)[0] < 1)
 """,
     "answer-3-4": """
@@ -129,16 +131,16 @@ def repaired(rows):
 
 _CROSSING = """
 def crossing(workers, efficiency, floor):
-    last = None
-    for n, (k, e) in enumerate(zip(workers, efficiency)):
+    first = None
+    for n, (k, e) in reversed(list(enumerate(zip(workers, efficiency)))):
         if {test}:
             return {found}
-        last = {keep}
+        first = {keep}
     return {end}
 """
 
 
-def _crossing(test="e < floor", found="(last, k)", keep="k", end="(last, None)"):
+def _crossing(test="e >= floor", found="(k, first)", keep="k", end="(None, first)"):
     return _CROSSING.format(test=test, found=found, keep=keep, end=end)
 
 
@@ -146,18 +148,22 @@ _SAVED = "math.ceil(need(job.wanted)) - math.ceil(need(job.enough))"
 
 
 def _share(
-    share="k * f / (k * f + 1 - f)", workers="math.ceil(t / (1 - t) * (1 - f) / f)", saved=_SAVED
+    share="k * (1 - e) / (k - 1)",
+    serial="(1 / e - 1) / (k - 1)",
+    workers="math.ceil(t / (1 - t) * (1 - f) / f)",
+    saved=_SAVED,
 ):
     return f"""
 import math
 
-def need(t, f=job.serial):
-    return t / (1 - t) * (1 - f) / f
+def need(t, k=job.workers, e=job.efficiency):
+    return t / (1 - t) * (k * e - 1) / (1 - e)
 
-def share(k, f):
+def share(k, e):
     return {share}
 
-def workers_for(t, f):
+def workers_for(t, k, e):
+    f = {serial}
     return {workers}
 
 saved = {saved}
@@ -211,24 +217,26 @@ def limits(f, workers):
 
 
 def _usable(
-    usable="int(1 + (1 / floor - 1) / f)",
-    claim="usable(serial, floor)",
+    usable="int(1 + (most - 1) / f)",
+    claim="usable(serial, 1 / floor)",
     zero="f == 0",
-    implied="(slide.workers / slide.reported - 1) / (slide.workers - 1)",
     fits="int(1 + (1 / slide.floor - 1) / implied)",
+    cut="(1 / e - 1) / (1 / slide.floor - 1)",
 ):
     return f"""
 import math
 
-def usable(f, floor):
+def usable(f, most):
     return math.inf if {zero} else {usable}
 
 def claim(s, k, floor):
     serial = (1 / s - 1 / k) / (1 - 1 / k)
     return {claim}
 
-implied = {implied}
+e = slide.reported / slide.workers
+implied = (1 / e - 1) / (slide.workers - 1)
 fits = {fits}
+cut = {cut}
 """
 
 
@@ -278,7 +286,7 @@ def saturation(total, levels):
 
 
 def _outlook(time="s + p / k", reported="t1 / time / k", honest="(s + p) / time / k", ends=None):
-    ends = ends or "n.anchor * (1 + (n.efficiency - 1) * n.seconds / n.serial) + 1"
+    ends = ends or "(n.alone - n.anchor * (n.seconds - n.serial)) / n.serial + 1"
     return f"""
 def outlook(k, t1, k0, t, s):
     p = (t - s) * k0
@@ -314,31 +322,44 @@ def repaired(rows):
 
 WRONG = {
     "1-1": [
-        (0, "those are positions in the list", _crossing(found="(last, n)", keep="n")),
-        (0, "the count before the fall comes first", _crossing(found="(k, last)", end="(None, k)")),
-        (0, "the count before the fall is missing", _crossing(found="k", end="None")),
-        (1, "a row exactly at the floor still keeps it", _crossing(test="e <= floor")),
-        (2, "even without a fall there are two values", _crossing(end="None")),
-        (2, "where nothing (None) was expected", _crossing(found="(workers[n - 1], k)")),
+        (0, "those are positions in the list", _crossing(found="(n, first)", keep="n")),
+        (
+            0,
+            "the count before the fall comes first",
+            _crossing(found="(first, k)", end="(first, None)"),
+        ),
+        (0, "the count before the fall is missing", _crossing(found="first", end="first")),
+        (1, "a row exactly at the floor still keeps it", _crossing(test="e > floor")),
+        (
+            2,
+            "even without a fall there are two values",
+            _crossing(found="(k, first) if first else None"),
+        ),
+        (2, "where nothing (None) was expected", _crossing(end="(workers[-1], first)")),
         (
             1,
-            "what counts is the first fall",
+            "what counts is the fall that lasts",
             """
 def crossing(workers, efficiency, floor):
-    kept = [n for n, e in enumerate(efficiency) if e >= floor]
-    after = max(kept, default=-1) + 1
-    row = [*workers, None]
-    return (workers[after - 1] if after else None), row[after]
+    last = None
+    for count, value in zip(workers, efficiency):
+        if value < floor:
+            return last, count
+        last = count
+    return last, None
 """,
         ),
     ],
     "1-2": [
-        (3, "that is a percentage", _share(share="100 * k * f / (k * f + 1 - f)")),
-        (3, "that is the speedup itself", _share(share="k / (k * f + 1 - f)")),
-        (3, "that is the efficiency, a share of K", _share(share="1 / (k * f + 1 - f)")),
+        (3, "that is a percentage", _share(share="100 * k * (1 - e) / (k - 1)")),
+        (3, "that is the speedup itself", _share(share="k * e")),
+        (3, "that is the efficiency, a share of K", _share(share="e")),
+        (3, "that is the idle share of the workers", _share(share="1 - e")),
+        (3, "no K reaches its ceiling", _share(share="k * e * (1 / (k * e))")),
         (2, "round up, not down", _share(workers="int(t / (1 - t) * (1 - f) / f)")),
         (2, "only the part 1 - s is divided", _share(workers="math.ceil(t / (1 - t) / f - 1e-9)")),
         (2, "not a whole number", _share(workers="t / (1 - t) * (1 - f) / f")),
+        (2, "1 - E is the idle share of the row", _share(serial="1 - e")),
         (2, "a share of the ceiling", _share(workers="int(1 + (1 / t - 1) / f)")),
         (3, "a difference of shares", _share(saved="job.wanted - job.enough")),
         (3, "asked is how many fewer", _share(saved="math.ceil(need(job.enough))")),
@@ -413,28 +434,25 @@ def crossing(workers, efficiency, floor):
         ),
     ],
     "2-2": [
-        (2.5, "the worker that would do the job alone", _usable("int((1 / floor - 1) / f)")),
-        (2.5, "below the floor: round down", _usable("math.ceil(1 + (1 / floor - 1) / f)")),
-        (2.5, "stands for 1/0.7 - 1 = 0.43", _usable("int(1 + (1 - floor) / f + 1e-9)")),
+        (2.5, "the worker that would do the job alone", _usable("int((most - 1) / f)")),
+        (2.5, "the job already costs more", _usable("math.ceil(1 + (most - 1) / f)")),
+        (2.5, "of one GPU's that is 0.375", _usable("int(1 + (1 - 1 / most) / f + 1e-9)")),
         (2.5, "that is the ceiling of the speedup", _usable("round(1 / f)")),
+        (2.5, "K GPUs cost K times as much per hour", _usable("int(most)")),
         (5.5, "raised ZeroDivisionError", _usable(zero="False")),
-        (4, "1 - E is the idle share", _usable(claim="usable(1 - s / k, floor)")),
-        (4, "see Karp and Flatt", _usable(claim="usable(1 / s, floor)")),
+        (4, "1 - E is the idle share", _usable(claim="usable(1 - s / k, 1 / floor)")),
+        (4, "see Karp and Flatt", _usable(claim="usable(1 / s, 1 / floor)")),
         (4, "with fewer GPUs it falls too", _usable(claim="int(s / floor)")),
-        (
-            5,
-            "follows from your own `implied`",
-            _usable(implied="1 - slide.reported / slide.workers"),
-        ),
-        (5, "the idle share of the fleet", _usable(implied="1 - slide.reported / slide.workers")),
-        (5, "were infinite", _usable(implied="1 / slide.reported")),
-        (4, "not within 0 and 1", _usable(implied="-0.5", fits="0")),
         (
             5,
             "on one GPU fewer it would fit",
             _usable(fits="2 + int((1 / slide.floor - 1) / implied)"),
         ),
         (5, "speedup falls too", _usable(fits="int(slide.reported / slide.floor)")),
+        (5, "asked is how many times smaller", _usable(cut="(1 / slide.floor - 1) / (1 / e - 1)")),
+        (5, "the efficiency has to rise", _usable(cut="slide.floor / e")),
+        (5, "asked are serial fractions", _usable(cut="(1 - e) / (1 - slide.floor)")),
+        (5, "not within 1 and 1000", _usable(cut="implied")),
     ],
     "2-3": [
         (0, "a falling efficiency alone is no overhead", _diagnose(words="overhead " * 3)),
@@ -508,12 +526,12 @@ def crossing(workers, efficiency, floor):
         (
             8 / 3,
             "one more",
-            _outlook(ends="n.anchor * (1 + (n.efficiency - 1) * n.seconds / n.serial)"),
+            _outlook(ends="(n.alone - n.anchor * (n.seconds - n.serial)) / n.serial"),
         ),
         (
             8 / 3,
             "take them off",
-            _outlook(ends="n.anchor * (n.efficiency - 1) * n.seconds / n.serial + 1"),
+            _outlook(ends="(n.alone - n.anchor * n.seconds) / n.serial + 1"),
         ),
         (8 / 3, "asked is the reported one", _outlook(ends="2")),
         (8 / 3, "but from above 1", _outlook(ends="n.anchor + 1")),
@@ -549,12 +567,20 @@ def repaired(rows):
 }
 
 
+def _serial(n):
+    return (1 / n.efficiency - 1) / (n.workers - 1)
+
+
 def _needed(n, share):
-    return share / (1 - share) * (1 - n.serial) / n.serial
+    return share / (1 - share) * (1 / _serial(n) - 1)
+
+
+def _cut(n):
+    return (n.workers / n.reported - 1) / (1 / n.floor - 1)
 
 
 def _largest(n):
-    return 1 + (1 / n.floor - 1) / ((n.workers / n.reported - 1) / (n.workers - 1))
+    return 1 + (n.workers - 1) / _cut(n)
 
 
 def _from_whole(value):
@@ -568,11 +594,19 @@ def _bought(n):
 
 
 def _falls(n):
-    return n.anchor * (1 + (n.efficiency - 1) * n.seconds / n.serial)
+    return (n.alone - n.anchor * (n.seconds - n.serial)) / n.serial
+
+
+def _slips_apart(n):
+    """Return the least distance between the right count of task 3.3 and the counts of slips."""
+    ends = int(_falls(n)) + 1
+    counts = sorted((ends, ends - 1, ends - n.anchor, n.anchor + 1, 2))
+    return min(after - before for before, after in pairwise(counts))
 
 
 BOUNDS = {
     "1-2": {
+        "serial fraction": (_serial, 0.01, 0.1),
         "GPUs saved": (lambda n: _needed(n, n.wanted) - _needed(n, n.enough), 20, 1500),
         "wanted, from whole": (lambda n: _from_whole(_needed(n, n.wanted)), 0.02, 0.5),
         "enough, from whole": (lambda n: _from_whole(_needed(n, n.enough)), 0.02, 0.5),
@@ -584,11 +618,15 @@ BOUNDS = {
     "2-2": {
         "GPUs that fit": (_largest, 4, 200),
         "from whole": (lambda n: _from_whole(_largest(n)), 0.1, 0.5),
+        "cut": (_cut, 1.2, 32),
+        "slips apart": (lambda n: abs(int(_largest(n)) + 1 - int(n.reported / n.floor)), 1, 200),
     },
     "3-1": {"reported efficiency": (lambda n: n.alone / n.devices / n.seconds, 1.05, 2.5)},
     "3-3": {
+        "reported efficiency": (lambda n: n.alone / n.anchor / n.seconds, 1.1, 1.4),
         "devices": (_falls, 12, 60),
         "from whole": (lambda n: _from_whole(_falls(n)), 0.05, 0.5),
+        "slips apart": (_slips_apart, 1, 60),
     },
 }
 

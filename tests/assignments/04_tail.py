@@ -29,8 +29,8 @@ def allowed(requests, share, confidence):
     shown = k[stats.binom.cdf(k, requests, 1 - share) <= 1 - confidence]
     return int(shown[-1]) if len(shown) else None
 
-known = np.float64(stats.binom.sf(trial.slow, trial.requests, 1 - trial.share))
-verdict = ["Yes", "b"] if known >= 0.99 else ["No", "c"]
+risk = np.float64(stats.binom.pmf(range(trial.slow + 1), trial.requests, 1 - trial.share).sum())
+verdict = ["Yes", "b"] if risk <= 0.01 else ["No", "c"]
 """,
     "answer-1-3": """
 inside = chat.rate * chat.seconds
@@ -139,8 +139,8 @@ def _merged(found):
 
 def _allowed(
     end="slow if slow >= 0 else None",
-    known="1 - stats.binom.cdf(trial.slow, trial.requests, 1 - trial.share)",
-    verdict='("yes", "b") if known >= 0.99 else ("no", "c")',
+    risk="stats.binom.cdf(trial.slow, trial.requests, 1 - trial.share)",
+    verdict='("yes", "b") if risk <= 0.01 else ("no", "c")',
 ):
     return f"""
 def allowed(n, p, c):
@@ -149,7 +149,7 @@ def allowed(n, p, c):
         slow += 1
     return {end}
 
-known = {known}
+risk = {risk}
 verdict = {verdict}
 """
 
@@ -328,22 +328,22 @@ def merged(histograms, share):
         (3, "luck could have kept them", _allowed(end="int((1 - p) * n + 1e-9)")),
         (3, "no longer", _allowed(end="slow + 1")),
         (3, "the answer is None", _allowed(end="slow")),
-        (3, "the share of fast requests", _allowed(known="1 - trial.slow / trial.requests")),
-        (3, "what was promised", _allowed(known="trial.share")),
+        (3, "the share of slow requests", _allowed(risk="trial.slow / trial.requests")),
+        (3, "asked is that of such a test", _allowed(risk="1 - trial.share")),
         (
             3,
-            "the chance of so few",
-            _allowed(known="stats.binom.cdf(trial.slow, trial.requests, 1 - trial.share)"),
+            "what is missing from it to 1",
+            _allowed(risk="stats.binom.sf(trial.slow, trial.requests, 1 - trial.share)"),
         ),
         (
             3,
             "the number itself belongs to it",
-            _allowed(known="stats.binom.sf(trial.slow - 1, trial.requests, 1 - trial.share)"),
+            _allowed(risk="stats.binom.cdf(trial.slow - 1, trial.requests, 1 - trial.share)"),
         ),
         (
             3,
             "fewer would have been as good",
-            _allowed(known="1 - stats.binom.pmf(trial.slow, trial.requests, 1 - trial.share)"),
+            _allowed(risk="stats.binom.pmf(trial.slow, trial.requests, 1 - trial.share)"),
         ),
         (4, "an even chance of being luck", _allowed(verdict='("yes", "a")')),
     ],
@@ -540,7 +540,7 @@ def _batches(n):
 
 def _margin(n):
     """Return how near the next limit is, as a share of it."""
-    k = max(_batches(n))
+    k = max(_batches(n), default=1)
     late = [(j - 1) / n.rate + n.setup + n.each * j for j in (k, 2 * k)]
     return min(abs(t / n.cap - 1) for t in late)
 
@@ -551,11 +551,11 @@ def _notices(n):
 
 BOUNDS = {
     "1-2": {
-        "confidence": (lambda n: 1 - _chance(n.slow, n.requests, n.share), 0.3, 0.999999),
-        "from 0.99": (
-            lambda n: abs(1 - _chance(n.slow, n.requests, n.share) - 0.99),
-            0.0005,
-            1.0,
+        "risk": (lambda n: _chance(n.slow, n.requests, n.share), 1e-6, 0.7),
+        "from 0.01": (
+            lambda n: abs(math.log(100 * _chance(n.slow, n.requests, n.share))),
+            0.05,
+            10,
         ),
     },
     "1-3": {
@@ -597,11 +597,15 @@ _RESPONSE_CUT = "queues.response_percentile(rate, service, servers, share=sh…"
 SURVIVORS = {
     "1-2: stats.binom.cdf(slow + 1, requests, 1 - share) <= 1 - confi… → "
     "stats.binom.cdf(slow + 1, requests, 1 - share) < 1 - confid…": _ZERO,
-    "1-2: known >= 0.99 → known > 0.99": _ZERO,
+    "1-2: 1 - risk >= 0.99 → 1 - risk > 0.99": _ZERO,
     "1-2: 1 → 2 (again)": "to begin one lower costs one more turn, and nothing else",
     "2-2: -service * math.log(1 - share) >= cap → -service * math.log(1 - share) > cap": _ZERO,
     f"2-2: {_RESPONSE_CUT} → {_RESPONSE_CUT}": _ZERO,
     "3-2: drill.more >= until → drill.more > until": _ZERO,
     "3-3: n / t > rate → n / t >= rate": _ZERO,
     "3-3: (n - 1) / rate + t <= cap → (n - 1) / rate + t < cap": _ZERO,
+}
+
+COMMON = {
+    "3-2 notices": "14 of 21: the bounds that keep it equally hard leave few other draws",
 }

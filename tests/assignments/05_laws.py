@@ -31,7 +31,7 @@ def fleet(serial, measured_on, wanted):
     left = 1 / goal - own
     return np.int64(np.ceil((1 - own) / left)) if left > 1e-12 else math.inf
 
-over_one = np.float32(today.workers * (1 - today.serial) + today.serial)
+at_most = np.float32(1 + today.workers * (1 / today.serial - 1))
 more = np.int64(fleet(today.serial, today.workers, today.wanted)) - today.workers
 """,
     "answer-1-3": """
@@ -46,7 +46,7 @@ suspect = ["Baseline", "a"]
 """,
     "answer-2-1": """
 serial = np.float64(1) - rows.compute / rows.step
-ceiling = rows.step / (rows.step - rows.compute)
+hide = rows.step - rows.compute - rows.compute / (2 / serial - 1)
 
 def least_serial(compute, exchange, backward):
     step = max(compute, compute * (1 - backward) + exchange)
@@ -145,7 +145,7 @@ note_a, note_b, note_c, note_d, note_e, note_f = (law[which] for which in pinned
 _FLEET = "math.ceil(k0 * (1 - s) / (1 / w - s))"
 
 
-def _fleet(fleet=_FLEET, reach="s * w >= 1", over="laws.gustafson(k, s)", more=None):
+def _fleet(fleet=_FLEET, reach="s * w >= 1", over="laws.gustafson(k, s) / s", more=None):
     return f"""
 import math
 
@@ -156,7 +156,7 @@ def needed(s, k0, w):
     return {_FLEET}
 
 k, s, w = today.workers, today.serial, today.wanted
-over_one = {over}
+at_most = {over}
 more = {more or "needed(s, k, w) - k"}
 """
 
@@ -178,11 +178,16 @@ suspect = {suspect}
 """
 
 
-def _profile(serial="(t - c) / t", ceiling="1 / serial", exposed="max(0, x - b * c)", of="c + e"):
+def _profile(
+    serial="(t - c) / t",
+    hide="c * serial / (1 - serial) - c * serial / (2 - serial)",
+    exposed="max(0, x - b * c)",
+    of="c + e",
+):
     return f"""
 c, x, t = rows.compute, rows.exchange, rows.step
 serial = {serial}
-ceiling = {ceiling}
+hide = {hide}
 
 def least_serial(c, x, b):
     e = {exposed}
@@ -364,8 +369,10 @@ WRONG = {
         ),
         (2, "it bounds the gain over those", _fleet("math.inf")),
         (4 - 4 / 6, "raised ZeroDivisionError", _fleet(reach="False")),
-        (4 - 4 / 6, "wants a share of", _fleet(over="laws.amdahl(k, s)")),
+        (4 - 4 / 6, "wants a share of", _fleet(over="laws.amdahl(k, s) / s")),
+        (4 - 4 / 6, "more of them could still help", _fleet(over="laws.gustafson(k, s)")),
         (4 - 4 / 6, "can add to today's run", _fleet(over="1 / s")),
+        (4 - 4 / 6, "does not take one worker any longer", _fleet(over="k / s")),
         (4 - 4 / 6, "if nothing were serial", _fleet(more="k * (w - 1)")),
         (4 - 4 / 6, "asked is how many are added", _fleet(more="needed(s, k, w)")),
         (4 - 4 / 6, "short of what is wanted", _fleet(more="needed(s, k, w) - k - 1")),
@@ -406,8 +413,9 @@ WRONG = {
         (3, "follows from your own `serial`", _profile("x / t")),
         (3, "not a ratio to the compute", _profile("(t - c) / c")),
         (3, "that is the part which divides", _profile("c / t")),
-        (3, "it is the serial part that stays", _profile(ceiling="t / c")),
-        (3, "over the node, however many GPUs", _profile(ceiling="8 * t / (t - c)")),
+        (3, "half of what is exposed is too little", _profile(hide="(t - c) / 2")),
+        (3, "nothing would limit the gain", _profile(hide="t - c")),
+        (3, "that much may stay exposed", _profile(hide="c * (t - c) / (t + c)")),
         (2, "that hides nothing", _profile(exposed="x")),
         (3, "what is hidden does not lengthen it", _profile(of="c + x")),
         (3, "not a ratio to the compute", _profile(of="c")),

@@ -16,7 +16,7 @@ The student knows that networks have a speed and has read a data sheet. What eac
 
 ALTERNATIVE = {
     "answer-1-1": """
-half = f"{link.alpha * link.bandwidth / 1000} kB"
+even = f"{link.alpha * link.bandwidth / 1000} kB"
 def took(alpha, bandwidth):
     return alpha + link.size / bandwidth
 now = took(link.alpha, link.bandwidth)
@@ -104,8 +104,8 @@ efficiency = job.compute / (job.wanted * (job.compute / job.wanted + exchange))
 }
 
 _UPGRADE = """
-half = link.alpha * link.bandwidth
-x = link.size / half
+even = link.alpha * link.bandwidth
+x = link.size / even
 quicker = (1 + x) / (0.5 + x)
 wider = (1 + x) / (1 + x / 2)
 buy = ("latency", "a") if x < 1 else ("bandwidth", "b")
@@ -186,7 +186,9 @@ _RATIO = "(job.wanted - 1) / (critical - 1)"
 
 WRONG = {
     "1-1": [
-        (3, "half the bandwidth", _UPGRADE + "half = link.bandwidth / 2\n"),
+        (3, "that is the message you have", _UPGRADE + "even = link.size\n"),
+        (3, "not from a halved latency", _UPGRADE + "even /= 2\n"),
+        (3, "not from twice its bandwidth", _UPGRADE + "even *= 2\n"),
         (3, "only one of the two parts is halved", _UPGRADE + "quicker = 2.0\n"),
         (2, "only one of the two parts is halved", _UPGRADE + "quicker = wider = 2\n"),
         (2, "upside down", _UPGRADE + "quicker, wider = 1 / quicker, 1 / wider\n"),
@@ -354,7 +356,7 @@ BOUNDS = {
 
 _TIE = "equality has probability zero on drawn inputs"
 SURVIVORS = {
-    "1-1: link.size < half → link.size <= half": _TIE,
+    "1-1: link.size < even → link.size <= even": _TIE,
     "2-2: ring <= most * halving → ring < most * halving": _TIE,
     "2-3: latency < 0 → latency <= 0": _TIE,
     "3-2: bench.busbw <= bench.link → bench.busbw < bench.link": _TIE,
