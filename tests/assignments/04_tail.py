@@ -597,8 +597,8 @@ _RESPONSE_CUT = "queues.response_percentile(rate, service, servers, share=sh…"
 SURVIVORS = {
     "1-2: stats.binom.cdf(slow + 1, requests, 1 - share) <= 1 - confi… → "
     "stats.binom.cdf(slow + 1, requests, 1 - share) < 1 - confid…": _ZERO,
-    "1-2: 1 - risk >= 0.99 → 1 - risk > 0.99": _ZERO,
-    "1-2: 1 → 2 (again)": "to begin one lower costs one more turn, and nothing else",
+    "1-2: risk <= 0.01 → risk < 0.01": _ZERO,
+    "1-2: 1 → 2": "to begin one lower costs one more turn, and nothing else",
     "2-2: -service * math.log(1 - share) >= cap → -service * math.log(1 - share) > cap": _ZERO,
     f"2-2: {_RESPONSE_CUT} → {_RESPONSE_CUT}": _ZERO,
     "3-2: drill.more >= until → drill.more > until": _ZERO,
