@@ -210,7 +210,7 @@ def test_section_3_6_prints_what_its_story_tells():
 
 def test_section_3_2_counts_what_holds_a_model():
     text = printed("02_hardware")
-    assert "405 810 6480 151 43 34" in text
+    assert "405 810 6,480 151 43 34" in text
     assert "stage 3: 17.5 GB" in text
     assert "peak 1.00 times bandwidth 1.43 times memory 1.76 times" in text
 
