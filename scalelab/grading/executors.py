@@ -39,8 +39,8 @@ def _started(workers):
             initializer=_begin,
             initargs=(os.getpid(),),
         )
-        first, *_ = [pool.submit(os.getpid) for _ in range(workers)]
-        first.result(START)
+        # The others start with their work: a pool that breaks while one starts mixes up its files.
+        pool.submit(os.getpid).result(START)
         return pool
     except BaseException as error:
         ended = {process.exitcode for process in _end(pool)} if pool else set()
@@ -53,11 +53,13 @@ def _started(workers):
 
 def _end(pool):
     """Kill the processes of a pool, which may be in the middle of an endless loop; return them."""
-    processes = list((pool._processes or {}).values())
+    processes, manager = list((pool._processes or {}).values()), pool._executor_manager_thread
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.kill()
         process.join()
+    if manager is not None:
+        manager.join(5)  # it closes files, whose numbers the next pool would be given meanwhile
     return processes
 
 
