@@ -7,6 +7,7 @@ import re
 
 from scalelab.grading import wire
 
+LETTERS, PICTURES, PICTURE = 10_000, 4, 400_000  # kept of what one cell shows
 _NOTHING = {"text": "", "pictures": [], "error": None}
 
 
@@ -24,17 +25,20 @@ def cleaned(said):
         error = [_text(error[0], 80), _text(error[1], 300), line]
     shown = said.get("shown") if isinstance(said.get("shown"), list) else []
     pairs = [p for p in shown[:20] if isinstance(p, list) and len(p) == 2]
-    texts = [_text(said.get("text"), 10_000), *(_text(t, 10_000) for k, t in pairs if k == "text")]
+    texts = [
+        _text(said.get("text"), LETTERS),
+        *(_text(t, LETTERS) for k, t in pairs if k == "text"),
+    ]
     pictures = [p for k, p in pairs if k == "png" and isinstance(p, str) and _png(p)]
     return {
-        "text": "\n".join(t for t in texts if t)[:10_000],
-        "pictures": pictures[:4],
+        "text": "\n".join(t for t in texts if t)[:LETTERS],
+        "pictures": pictures[:PICTURES],
         "error": error,
     }
 
 
 def _png(text):
-    return len(text) <= 400_000 and re.fullmatch(r"iVBORw0KGgo[A-Za-z0-9+/]+={0,2}", text)
+    return len(text) <= PICTURE and re.fullmatch(r"iVBORw0KGgo[A-Za-z0-9+/]+={0,2}", text)
 
 
 def _text(value, most):

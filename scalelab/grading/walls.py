@@ -19,6 +19,7 @@ import scalelab
 
 MEMORY = 1_500_000_000  # bytes that one worker's students may hold together
 PROCESSES = 200  # of one worker together; each student has fewer, see `student.LIMITS`
+_JOIN = 'for group in $0; do echo $$ > "$group" || exit 9; done; exec "$@"'
 _CAPABILITIES = ("SYS_ADMIN", "NET_ADMIN", "SETUID", "SETGID", "SETPCAP", "KILL")
 _SYSTEM = ("/usr", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/fonts", "/etc/alternatives")
 _PACKAGE = Path(scalelab.__file__).resolve().parent
@@ -113,7 +114,7 @@ def doctor():
 
 @contextlib.contextmanager
 def limited(walls):
-    """Make a control group for a worker, where that is possible; give the files to join it by."""
+    """Make a control group for a worker, where that is possible; give what starts a command in it."""
     name, made = f"scalelab-{os.getpid()}-{time.monotonic_ns()}", []
     try:
         for folder, file, most in _limits(walls.cgroup):
@@ -122,7 +123,7 @@ def limited(walls):
                 place.mkdir()
                 made.append(place)
             (place / file).write_text(str(most))
-        yield " ".join(str(place / "cgroup.procs") for place in made)
+        yield ["sh", "-c", _JOIN, " ".join(str(place / "cgroup.procs") for place in made)]
     finally:
         for place in made:
             _remove(place)
