@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN    := .venv/bin
 PAGES  := _config.yml _toc.yml $(shell find book chapters scalelab -type f -not -path '*/__pycache__/*' -not -path '*.egg-info/*' -not -path '*/.ipynb_checkpoints/*' 2>/dev/null)
 BOOK   := _build/html/index.html
+TEST   := python -m pytest -n logical --dist loadgroup
+SINCE  ?= HEAD
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+unexport PYTHONDONTWRITEBYTECODE  # it would have every process compile everything anew
 
 .DEFAULT_GOAL := help
-.PHONY: help book lab pdf test check looks exercises course grade bench clean
+.PHONY: help book lab pdf test test-all test-changed check looks exercises course grade bench clean
 
 help:  ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
 book: $(BOOK)  ## run every chapter, build the book, print where it is
 	@echo "The book is ready: file://$(CURDIR)/$(BOOK)"
@@ -20,8 +23,14 @@ lab: .venv/ready  ## open JupyterLab on the chapters
 pdf: .venv/ready-dev $(BOOK)  ## print the whole book into one file
 	python book/_ext/pdf.py
 
-test: .venv/ready-dev $(BOOK)  ## pass every test; the browser's where a Chromium is found
-	python -m pytest
+test: .venv/ready-dev $(BOOK)  ## one test for every promise, in minutes; the browser's where a Chromium is found
+	$(TEST)
+
+test-all: .venv/ready-dev $(BOOK)  ## every test there is
+	$(TEST) --all
+
+test-changed: .venv/ready-dev $(BOOK)  ## what only test-all has of what changed SINCE a commit
+	$(TEST) --since $(SINCE) --minutes 6 || [ $$? = 5 ]  # 5: nothing changed that only test-all tries
 
 check: .venv/ready-dev  ## format, lint, spelling, notebook hygiene
 	pre-commit run --all-files

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from scipy.optimize import brentq
-
 from scalelab.data import published
 from scalelab.infer import _plan_step, plan_file
 from scalelab.models import conventions, transformer
@@ -93,6 +91,7 @@ def _seconds(job, workers, value, unit):
 
 def needed(run):
     """Return the share of the peak with which the model gives a run's time exactly."""
+    from scipy.optimize import brentq
 
     def off(share):
         return _plan_step.time(run.job, run.job.layout, run.workers, share).seconds - run.seconds

@@ -1,0 +1,147 @@
+"""What holds for every test: which are run, in which order, and what each costs.
+
+`make test` runs one test for each promise; what is marked `thorough`, or not among today's samples
+(see `sampling.py`), waits for `make test-all` or for somebody who names it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import tomllib
+
+import pytest
+
+from tests import changes
+from tests.sampling import SEED, seed
+
+ROOT = changes.ROOT
+SLOW = ROOT / "tests" / "slow.toml"
+LIMIT = 10.0  # seconds of processor time without a reason in SLOW
+SHOWN = 20
+FIRST = (
+    "tests/browser/test_lab.py",
+    "tests/browser/",
+    "tests/course/",
+)  # the longest, lest they end last
+# jsonschema does without it where it is not installed, and parses a grammar for two seconds where it is.
+sys.modules["rfc3987_syntax"] = None
+os.environ.setdefault(SEED, str(seed()))  # the processes of one run agree, at midnight too
+
+
+def pytest_addoption(parser):
+    """Add the options that choose a ring."""
+    parser.addoption("--all", action="store_true", help="also what is marked thorough")
+    parser.addoption(
+        "--since", metavar="COMMIT", help="only what is thorough and touches a change since"
+    )
+    parser.addoption("--minutes", type=float, help="start no test after so long")
+
+
+def pytest_report_header():
+    """Say what repeats today's choice."""
+    return f"samples of {SEED}={seed()}"
+
+
+def pytest_configure(config):
+    """Keep an account of costs where the results arrive."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Account(), "account")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Keep one ring, and what shares a file together; the longest comes first."""
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    items.sort(key=_turn)
+    option = config.option
+    named = option.keyword or option.markexpr or any("::" in one for one in config.args)
+    if option.since:
+        touched = changes.touched(option.since)
+        keep = [one for one in items if _thorough(one) and touched(one)]
+    elif option.all or named:
+        return
+    else:
+        keep = [one for one in items if not _thorough(one)]
+    kept = set(keep)
+    config.hook.pytest_deselected(items=[one for one in items if one not in kept])
+    items[:] = keep
+
+
+def _thorough(item):
+    return item.get_closest_marker("thorough") is not None
+
+
+def _turn(item):
+    return next((at for at, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _deadline(request):
+    minutes = request.config.option.minutes
+    request.config.ends = time.monotonic() + 60 * minutes if minutes else None
+
+
+@pytest.fixture(autouse=True)
+def _in_time(request, _deadline):
+    ends = request.config.ends
+    if ends and time.monotonic() > ends:
+        pytest.skip("no time left: `make test-all` runs it")
+
+
+def processor():
+    """Return the seconds of processor time that this process and its ended children have used."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    """Note what a test costs, with what it was the first to ask for."""
+    item.config.began = processor()
+    yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Send the cost along with the last of a test's reports."""
+    outcome = yield
+    if call.when == "teardown":
+        outcome.get_result().processor = processor() - item.config.began
+
+
+class Account:
+    """The costs of all tests of a run: the dearest are shown, and none may hide."""
+
+    def __init__(self):
+        self.costs, self.hidden = {}, []
+
+    def pytest_runtest_logreport(self, report):
+        """Remember a cost."""
+        if hasattr(report, "processor"):
+            self.costs[report.nodeid] = report.processor
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session):
+        """Fail a run in which a test without a reason was dear."""
+        reasons = tomllib.loads(SLOW.read_text())
+        dear = [name for name, cost in self.costs.items() if cost > LIMIT]
+        self.hidden = [name for name in dear if not name.startswith(tuple(reasons))]
+        if self.hidden and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter):
+        """Print the dearest, and those that no reason covers."""
+        say = terminalreporter.write_line
+        dearest = sorted(self.costs.items(), key=lambda one: -one[1])[:SHOWN]
+        terminalreporter.section(f"the {len(dearest)} dearest, seconds of processor time")
+        for name, cost in dearest:
+            say(f"{cost:7.1f}  {name}")
+        say(f"{sum(self.costs.values()):7.1f}  all {len(self.costs)}; samples of {SEED}={seed()}")
+        for name in self.hidden:
+            say(
+                f"{name} needs over {LIMIT:.0f} s: make it cheaper, or give the reason in {SLOW.name}",
+                red=True,
+            )
