@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 PAGES  := _config.yml _toc.yml $(shell find book chapters scalelab -type f -not -path '*/__pycache__/*' -not -path '*.egg-info/*' -not -path '*/.ipynb_checkpoints/*' 2>/dev/null)
 BOOK   := _build/html/index.html
-TEST   := python -m pytest -n logical --dist loadgroup
+TEST   := python -m pytest -n logical --dist loadscope --no-loadscope-reorder
 SINCE  ?= HEAD
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONDONTWRITEBYTECODE  # it would have every process compile everything anew
@@ -36,7 +36,7 @@ check: .venv/ready-dev  ## format, lint, spelling, notebook hygiene
 	pre-commit run --all-files
 
 looks: .venv/ready-dev $(BOOK)  ## take anew the pictures in tests/browser/looks/ that no longer match
-	SCALELAB_RENEW_LOOKS=1 python -m pytest tests/browser/test_looks.py
+	SCALELAB_RENEW_LOOKS=1 python -m pytest --all tests/browser/test_looks.py
 
 exercises: .venv/ready-dev  ## rebuild exercises/ from solutions/
 	python -m scalelab.grading.release

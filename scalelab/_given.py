@@ -14,7 +14,9 @@ def real(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):
     2.0
     """
     number = scalar(given)
-    if not ((number > low if above else number >= low) and number <= high and number < math.inf):
+    if not (
+        (number > low if above else number >= low) and number <= high and math.isfinite(number)
+    ):
         raise ValueError(
             f"{name} must be {expected(low, high, above)}, got {shown(given)}: {meaning}"
         )

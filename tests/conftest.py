@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 import tomllib
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests import changes
 from tests.sampling import SEED, seed
@@ -20,6 +22,7 @@ ROOT = changes.ROOT
 SLOW = ROOT / "tests" / "slow.toml"
 LIMIT = 10.0  # seconds of processor time without a reason in SLOW
 SHOWN = 20
+HALVED = ("browser/test_lab.py", "test_course_scores.py")  # a section is one of their fixtures
 FIRST = (
     "tests/browser/test_lab.py",
     "tests/browser/",
@@ -52,10 +55,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Keep one ring, and what shares a file together; the longest comes first."""
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    """Keep one ring; the longest comes first."""
     items.sort(key=_turn)
     option = config.option
     named = option.keyword or option.markexpr or any("::" in one for one in config.args)
@@ -69,6 +69,20 @@ def pytest_collection_modifyitems(config, items):
     kept = set(keep)
     config.hook.pytest_deselected(items=[one for one in items if one not in kept])
     items[:] = keep
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Let each core take a file at a time."""
+    return Files(config, log)
+
+
+class Files(LoadScopeScheduling):
+    """What shares a file shares its fixtures, so it stays together; of the dearest each core takes half."""
+
+    def _split_scope(self, nodeid):
+        file = nodeid.partition("::")[0]
+        section = re.search(r"\[(\d\d)_", nodeid)
+        return f"{file} {int(section[1]) % 2}" if section and file.endswith(HALVED) else file
 
 
 def _thorough(item):

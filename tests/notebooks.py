@@ -66,3 +66,11 @@ def every_notebook() -> list[Path]:
         for path in sorted((ROOT / folder).rglob("*.ipynb"))
         if ".ipynb_checkpoints" not in path.parts
     ]
+
+
+def executed(slug: str):
+    """Return a chapter with the outputs it has in the built book."""
+    from jupyter_cache import get_cache
+
+    cache = get_cache(ROOT / "_build" / ".jupyter_cache")
+    return cache.merge_match_into_notebook(chapter(slug).nb)[1]

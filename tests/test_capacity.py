@@ -61,11 +61,3 @@ def test_a_simulated_pool_at_the_largest_rate_just_keeps_its_promise():
 def test_a_cap_below_the_service_percentile_allows_no_traffic():
     """The p99 of an exponential service of 10 ms is 46 ms, whatever the queue."""
     assert list(capacity.largest_rate([0.046, 0.047], 0.010, share=0.99) > 0) == [False, True]
-
-
-def test_scalars_and_arrays_agree():
-    assert type(capacity.knee(4)) is float
-    assert type(capacity.largest_rate(0.1, 0.01, share=0.99)) is float
-    assert capacity.knee([[4, 4]]).shape == (1, 2)
-    both = capacity.largest_rate(0.1, 0.01, share=[0.9, 0.99])
-    assert list(both) == [capacity.largest_rate(0.1, 0.01, share=share) for share in (0.9, 0.99)]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
-import subprocess
-import sys
-from pathlib import Path
+from functools import cache
+from itertools import accumulate
 
 import nbformat
+import nbstripout
+import numpy as np
 import pytest
 from jupyter_cache import get_cache
 
 from tests.notebooks import ROOT, WRITTEN
 
+UNREAD = re.compile(r"<(script|style|svg)\b.*?</\1>|<[^>]+>", re.S)
 CACHE = ROOT / "_build" / ".jupyter_cache"
 written = pytest.mark.parametrize("slug", WRITTEN)
 
@@ -25,14 +28,15 @@ def executed(slug: str):
     return get_cache(CACHE).merge_match_into_notebook(source)[1]
 
 
+@cache
 def printed(slug: str) -> str:
-    """Everything the cells of a chapter show as text or as a table, tags removed."""
+    """Everything the cells of a chapter show as text or as a table, without pictures and tags."""
     parts = []
     for cell in executed(slug).cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             if "text" not in output and "text/html" in data:
-                parts.append(re.sub(r"<[^>]+>", " ", data["text/html"]))
+                parts.append(UNREAD.sub(" ", data["text/html"]))
             else:
                 parts.append(output.get("text") or data.get("text/plain", ""))
     return re.sub(r"\s+", " ", "\n".join(parts))
@@ -51,18 +55,12 @@ def test_no_cell_writes_to_standard_error(slug):
 
 
 @written
-def test_stripping_an_executed_chapter_gives_back_the_one_in_git(slug, tmp_path):
+def test_stripping_an_executed_chapter_gives_back_the_one_in_git(slug):
     """So running the notebook and committing it changes nothing but what was edited."""
-    source = ROOT / "chapters" / f"{slug}.ipynb"
-    file = tmp_path / source.name
-    nbformat.write(executed(slug), file)
     entry = (ROOT / ".pre-commit-config.yaml").read_text()
-    extra = re.search(r'--extra-keys\s+"([^"]+)"', entry).group(1)
-    subprocess.run(
-        [Path(sys.executable).with_name("nbstripout"), "--keep-id", "--extra-keys", extra, file],
-        check=True,
-    )
-    assert nbformat.read(file, 4) == nbformat.read(source, 4)
+    extra = re.search(r'--extra-keys\s+"([^"]+)"', entry).group(1).split()
+    stripped = nbstripout.strip_output(executed(slug), False, False, True, extra)
+    assert stripped == nbformat.read(ROOT / "chapters" / f"{slug}.ipynb", 4)
 
 
 @written
@@ -78,6 +76,27 @@ def test_every_figure_says_where_its_numbers_come_from(slug):
                 assert "<tbody><tr>" in html, cell.id
 
 
+NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?")
+
+
+def shows(slug, *values):
+    """Whether a chapter prints these one after the other, whatever is between, to the digits there."""
+    numbers, half = numbers_in(slug)
+    starts = np.arange(len(numbers) - len(values) + 1)
+    for place, value in enumerate(values):
+        starts = starts[abs(numbers[starts + place] - value) <= half[starts + place]]
+    return len(starts) > 0
+
+
+@cache
+def numbers_in(slug):
+    """Return the numbers that a chapter prints, and half a unit of the last digit of each."""
+    texts = [text.replace(",", "") for text in NUMBER.findall(printed(slug))]
+    digits = np.array([len(text.partition(".")[2]) for text in texts])
+    return np.array(texts, float), 0.5 * 10.0**-digits * (1 + 1e-9)
+
+
+# The tables of 3.1 and 3.5 and the program of 41.6 are those of the course, digit for digit.
 GOLDEN_3_1 = [
     "1 1.0000 1.0000 1.0000",
     "2 0.5250 1.9048 0.9524",
@@ -110,9 +129,9 @@ def test_section_3_1_says_of_the_recorded_run_what_the_record_holds():
 
 
 def test_section_3_1_says_of_the_ray_tracer_what_its_cells_print():
-    text = printed("01_speedup")
-    assert "forecast S(64) = 41.6 measured S(64) = 15.5" in text  # 2.7 times too high
-    assert "forecast S(64) = 14.8 off by -4%" in text
+    """Measured by Gunther, Guerrilla Capacity Planning: 20, 78 and 310 scenes on 1, 4 and 64 CPUs."""
+    assert shows("01_speedup", 64, 41.6, 64, 310 / 20)  # 2.7 times too high
+    assert shows("01_speedup", 64, 14.8, 4)
 
 
 GOLDEN_3_5 = [
@@ -131,44 +150,47 @@ def test_section_3_5_prints_its_golden_table():
     text = printed("05_laws")
     for row in GOLDEN_3_5:
         assert row in text
-    for row in ("0.5 2 99.9", "0.1 10 99.13", "0.02 50 95.43"):
-        assert row in text
-    assert "S(16) = 6.40, S(1024) = 9.91" in text
-    assert "per hour 64 times dearer, per job 41.3" in text
+    for serial in (0.5, 0.1, 0.02):
+        share = serial / (serial + (1 - serial) / 1024)
+        assert shows("05_laws", serial, 1 / serial, 100 * share)
+    small, large = 1 / (0.1 + 0.9 / 16), 1 / (0.1 + 0.9 / 1024)
+    assert shows("05_laws", 16, small, 1024, large)
+    assert shows("05_laws", 64, 64 * small / large)  # dearer per hour, and per job
 
 
 def test_section_3_5_prints_the_published_fit():
-    assert "contention 0.0277284, coherency 0.000104366 peak at 96.52 users" in printed("05_laws")
+    """Of the R package usl to SPEC SDM91."""
+    assert shows("05_laws", 0.0277284, 0.000104366, 96.52)
 
 
-GOLDEN_3_4 = [
-    "p99, none slower: 459 requests p99, one slower: 662 p90, one slower: 64",
-    "1 0.1 25.6 51.2",  # servers, utilization, p99 of the wait, p99 of the response
-    "1 0.8 219.1 230.3",
-    "8 0.7 13.7 47.8",
-    "64 0.7 0.0 46.1",
-    "100 0.634 0.095 0.010",  # servers, share of slow pages for three shares of slow servers
-    "70 in progress",
-]
+def test_section_3_4_prints_what_its_formulas_give():
+    """Order statistics; M/M/1 with 10 ms of service; fan-out (Dean and Barroso 2013); Little's law."""
+    assert 0.99**459 <= 0.01 < 0.99**458
+    assert shows("04_tail", 459, 662, 64)
+    for load in (0.1, 0.8):
+        mean = 10 / (1 - load)
+        assert shows("04_tail", 1, load, mean * math.log(100 * load), mean * math.log(100))
+    assert shows("04_tail", 100, 1 - 0.99**100, 1 - 0.999**100, 1 - 0.9999**100)
+    assert shows("04_tail", 200 * 0.35, 0.7, 200 * 0.7)
 
 
-def test_section_3_4_prints_its_golden_numbers():
-    text = printed("04_tail")
-    for row in GOLDEN_3_4:
-        assert row in text
+def figures(slug, pattern):
+    """Return the numbers that a pattern catches in what a chapter prints."""
+    return [float(text) for text in re.search(pattern, printed(slug)).groups()]
 
 
 def test_section_3_4_says_of_its_models_what_they_print():
-    text = printed("04_tail")
-    assert "mean 50.8 ms p99 249 ms, formula 230" in text  # two percent and eight
-    assert "once: p99 249 ms" in text
-    assert "5% more: p99 191 ms" in text  # a quarter off
-    assert "4 servers: call 55, page 93 ms 8 servers: call 46, page 83 ms" in text
-    assert "no waiting at all: page 83 ms hedged after 40 ms: page 72 ms" in text
-    assert "own queues: mean 50 ms, p99 230 ms" in text
-    assert "one queue: mean 12.9 ms, p99 52 ms played: mean 12.8 ms, p99 51 ms" in text
-    assert "64 0.9 0.992" in text
-    assert "4,096 1.181 1.197 1.485" in text
+    mean, slowest, formula = figures("04_tail", r"mean (\S+) ms p99 (\d+) ms, formula (\d+)")
+    assert mean == pytest.approx(50, rel=0.02)
+    assert formula == pytest.approx(50 * math.log(100), abs=0.5)
+    assert slowest == pytest.approx(formula, rel=0.085)
+    once, again = figures("04_tail", r"once: p99 (\d+) ms.*? 5% more: p99 (\d+) ms")
+    assert once == slowest
+    assert again / once == pytest.approx(0.75, abs=0.03)  # a quarter off
+    assert shows("04_tail", 83, 40, 72)  # no waiting at all; hedged after so long
+    pair = r"one queue: mean (\S+) ms, p99 (\d+) ms played: mean (\S+) ms, p99 (\d+) ms"
+    mean, slowest, *played = figures("04_tail", pair)
+    assert played == pytest.approx([mean, slowest], rel=0.03)
 
 
 def test_section_3_4_shows_what_a_waiting_client_left_out():
@@ -183,62 +205,39 @@ def test_section_3_4_shows_what_a_waiting_client_left_out():
     assert int(rows["as the client tells it"]) < int(rows["users, for comparison"])
 
 
-def test_section_3_3_shows_one_machine_under_two_lenses():
-    text = printed("03_study")
-    assert "4,096 0.0212 45.1 0.0881" in text
-    assert "8,192 0.989 0.971" in text
-    assert "scaled speedup 497 of 512" in text
-
-
-def test_section_3_3_splits_the_loss_of_a_public_run():
-    assert "1,792 15.5 0.0775 0.617 0.126" in printed("03_study")
+def test_section_3_3_calls_a_public_study_mislabelled():
     assert "mislabelled" in printed("03_study")
 
 
 def test_section_3_6_schedules_between_the_bounds():
-    text = printed("06_workdepth")
-    assert "as they come 5 minutes, longest first 3 ratio 1.667, Graham's bound 1.667" in text
-    assert "m = 8: idle 27.3%, formula 27.3%" in text
-    assert "[0, 3, 4, 8, 9, 14, 23, 25]" in text
-
-
-def test_section_3_6_prints_what_its_story_tells():
-    text = printed("06_workdepth")
-    assert "8 GPUs: 4.50 h" in text
-    assert "suite in 12 parts: 1.90 h, at best 1.88" in text
+    """Graham 1966: 2 - 1/3 on three workers; a pipeline idles (p - 1) / (m + p - 1)."""
+    assert shows("06_workdepth", 5, 3, 5 / 3, 2 - 1 / 3)
+    assert shows("06_workdepth", 8, 100 * 3 / 11, 100 * 3 / 11)
+    assert shows("06_workdepth", *accumulate([3, 1, 4, 1, 5, 9, 2], initial=0))
+    assert shows("06_workdepth", 12, 1.9, (120 * 0.1 + 12 * 0.25) / 8)
 
 
 def test_section_3_2_counts_what_holds_a_model():
-    text = printed("02_hardware")
-    assert "405 810 6,480 151 43 34" in text
-    assert "stage 3: 17.5 GB" in text
-    assert "peak 1.00 times bandwidth 1.43 times memory 1.76 times" in text
+    """2 bytes a parameter to serve, 16 to train; the sheets of the H100 and the H200."""
+    assert shows("02_hardware", 405, 2 * 405, 16 * 405)
+    assert shows("02_hardware", 3, 17.5)  # GB at stage 3
+    assert shows("02_hardware", 1, 4.8 / 3.35, 141 / 80)
 
 
 def test_section_3_2_reads_the_published_failures():
-    text = printed("02_hardware")
-    assert "one interruption every 3.1 hours" in text
-    assert "every 5.8 years" in text
+    """Llama 3: 419 interruptions of 16,384 GPUs in 54 days."""
+    hours = 54 * 24 / 419
+    assert shows("02_hardware", hours, hours * 16384 / 8766)
 
 
-GOLDEN_3_9 = [
-    "6 N: 45.7% with attention scores: 46.2%",
-    "34 days, 1,024 A100: MFU 33.5%, HFU 44.6%",
-    "Megatron-Core 177B, batch fixed 96 4,608 0.894",
-    "usl 1.3% 231 s 261 s 618 s",
-    "64 GPUs for at most $900: 32 GPUs",
-    "16 6.62 0.541 computation 3.85 2,953",
-    "if times are 1.29 times longer: 32",
-    "32 3,289 1,250 2.52 100%",
-    "GPT-3 1287 MWh, 552.1 t in USA BLOOM 433 MWh, 24.7 t in France",
-    "128, as published: 11.98 h, 1 min early",
-]
-
-
-def test_section_3_9_prints_what_its_stories_tell():
-    text = printed("09_cost")
-    for row in GOLDEN_3_9:
-        assert row in text, row
+def test_section_3_9_prints_what_its_sources_say():
+    """PaLM's MFU; Megatron-LM's GPT-3; the prose; Patterson et al. 2021 and Luccioni et al. 2022."""
+    assert shows("09_cost", 45.7, 46.2)
+    used = 100 * 6 * 174.6e9 * 300e9 / (34 * 86400 * 1024 * 312e12)
+    assert shows("09_cost", 34, 1024, used, used * 4 / 3)
+    assert shows("09_cost", 1287, 552.1, 433, 24.7)
+    assert shows("09_cost", 128, 11.98, 1)
+    assert re.search(r"usl \S+ 231 s", printed("09_cost"))
 
 
 def test_section_3_9_adds_up_its_terms_however_busy_the_machine():
@@ -247,35 +246,32 @@ def test_section_3_9_adds_up_its_terms_however_busy_the_machine():
 
 
 def test_section_3_7_prints_the_published_shares_of_peak():
-    text = printed("07_roofline")
-    assert "A100: 86.9% of its printed peak H100: 80.3% of its printed peak" in text
-    assert "H100 SXM 989.5 3.35 295.4" in text
+    assert shows("07_roofline", 100 * 271.2 / 312, 100 * 794.5 / 989)
+    assert shows("07_roofline", 989.5, 3.35, 989.5 / 3.35)
 
 
 def test_section_3_7_shows_that_a_batch_lifts_products_and_not_attention():
-    text = printed("07_roofline")
-    for row in ("1 1.0, attention 8.0", "64 63.4, attention 8.0", "512 473.9, attention 8.0"):
-        assert row in text
-
-
-GOLDEN_3_8 = [
-    "phases: ['0.272 s', '0.656 s', '0.272 s'] together 1.201 s",
-    "all-reduce, across, all-reduce: 1.745 s",
-    "all-reduce, across, all-reduce (parts): 1.269 s",
-    "all-gather: 44 rounds, sums from 128 to 128",
-    "all-reduce: 51 rounds, sums from 156 to 156",
-    "least squares: 93 µs, negative in 18% of repetitions with 5% noise",
-    "8 365.6 473.1 304.1",
-    "ring 0.630 0.669 40.005",
-    "10 Gbit/s: ring 6.30 ms, halving-doubling 3.45 ms",
-    "by ring: 155 workers with half the bytes: 282",
-]
+    rows = re.findall(r"\b(1|64|512) ([\d.]+), attention ([\d.]+)", printed("07_roofline"))
+    batches, products, attends = zip(*(map(float, row) for row in rows), strict=True)
+    assert batches == (1, 64, 512)
+    assert all(
+        0.9 * batch < product <= batch for batch, product in zip(batches, products, strict=True)
+    )
+    assert set(attends) == {8.0}
 
 
 def test_section_3_8_prints_the_hierarchy_its_two_wrong_prices_and_what_its_stories_tell():
+    """140 GB among 16 nodes of 8 at 50 and 450 GB/s each way; the rest is in the prose."""
+    inside, across = 140 / 450 * 7 / 8, 2 * 15 / 16 * 140 / 8 / 50
+    assert shows("08_network", inside, across, inside, 2 * inside + across)
     text = printed("08_network")
-    for row in GOLDEN_3_8:
-        assert row in text, row
+    assert "all-reduce, across, all-reduce: 1.745 s" in text
+    assert "all-reduce, across, all-reduce (parts): 1.269 s" in text
+    assert shows("08_network", 44, 128, 128)
+    assert shows("08_network", 51, 156, 156)
+    assert shows("08_network", 93, 18, 5)
+    assert shows("08_network", 10, 6.30, 3.45)
+    assert shows("08_network", 155, 282)
 
 
 GOLDEN_41_6 = """
@@ -301,9 +297,7 @@ def test_section_41_6_prints_the_program_of_its_source():
 
 
 def test_section_41_6_lets_noise_leave_a_published_study_open():
-    text = printed("10_rubric")
-    assert "4 0.67 3127 8 0.52 13" in text
-    assert "1 undecided 0.52 2 pass 0.41" in text
+    assert re.search(r"\b1 undecided \S+ 2 pass ", printed("10_rubric"))
 
 
 def test_section_41_6_loses_accuracy_to_a_batch_and_wins_it_back():

@@ -1,4 +1,4 @@
-"""The command line through real processes: what it prints, keeps and refuses."""
+"""The command line: what it prints, keeps and refuses, and what it takes a real process to see."""
 
 import contextlib
 import io
@@ -16,34 +16,33 @@ import time
 from pathlib import Path
 from unittest import mock
 
+import hypothesis
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalelab import records
 from scalelab.cli import commands, main, options
-from scalelab.measure import room, workers
+from scalelab.measure import _agent, room, workers
 from scalelab.measure.machine import this_machine
 from scalelab.measure.workers import WorkerError
 from scalelab.records import Machine, Recording, Sample
-from tests.notebooks import ROOT
+from tests import worker_jobs
+from tests.command import ENVIRONMENT, MODULE, installed, process, scalelab
+from tests.sampling import sampled, seed
 
 # One measurement, as short as can be.
 SHORT = ("run", "independent", "--workers", "1", "--set", "items=2", "--repetitions", "1")
 # What these print says that it was measured here; the others judge what somebody else measured.
 MEASURING = {"machine", "probe", "run"}
-WITH_TESTS = {**os.environ, "PYTHONPATH": str(ROOT)}
-
-
-def scalelab(*arguments, **how):
-    """Run the command line as a user's shell would, without a terminal."""
-    command = [sys.executable, "-m", "scalelab", *map(str, arguments)]
-    how = {"env": WITH_TESTS, "timeout": 120, **how}
-    return subprocess.run(command, capture_output=True, text=True, check=False, **how)
 
 
 def examples(command):
     return re.findall(r"^ +scalelab (.+)$", command.help, re.MULTILINE)
+
+
+FIRST = [examples(command)[0] for command in commands.commands.values()]
+EXAMPLES = [example for command in commands.commands.values() for example in examples(command)]
 
 
 @pytest.mark.parametrize("name", commands.commands)
@@ -51,9 +50,7 @@ def test_every_command_shows_an_example(name):
     assert examples(commands.commands[name])
 
 
-@pytest.mark.parametrize("example", [e for c in commands.commands.values() for e in examples(c)])
-def test_the_examples_of_the_help_work(example):
-    done = scalelab(*shlex.split(example))
+def works(example, done):
     assert done.stderr == ""
     assert done.returncode == 0
     judges = example.split()[0] not in MEASURING
@@ -61,6 +58,17 @@ def test_the_examples_of_the_help_work(example):
         assert json.loads(done.stdout) if judges else records.from_json(done.stdout)
     else:
         assert done.stdout if judges else "measured here · " in done.stdout
+
+
+@pytest.mark.parametrize("example", sampled([e for e in EXAMPLES if "probe" not in e], 5))
+def test_the_examples_of_the_help_work(example):
+    works(example, scalelab(*shlex.split(example)))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("example", FIRST)
+def test_the_first_example_of_every_command_works_in_a_process_of_its_own(example):
+    works(example, process(*shlex.split(example)))
 
 
 @pytest.mark.parametrize("name", [None, *commands.commands])
@@ -78,14 +86,11 @@ def test_help_is_printed_without_importing_what_is_heavy(name):
 
 
 def test_without_a_command_the_help_is_shown():
-    assert scalelab().stdout == scalelab("--help").stdout
+    assert process().stdout == scalelab("--help").stdout
 
 
 def test_the_installed_command_is_the_same():
-    """It finds modules where the user is, as `python -m` does."""
-    command = Path(sys.executable).with_name("scalelab")
-    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == scalelab("--version").stdout
+    assert process("--version", start=[installed()]).stdout == scalelab("--version").stdout
 
 
 def test_what_is_printed_as_json_is_what_is_kept(tmp_path):
@@ -99,35 +104,40 @@ def test_progress_is_for_the_terminal_and_json_for_the_pipe(tmp_path):
     """The examples above show that where there is no terminal, there is no progress."""
     terminal, end = pty.openpty()
     termios.tcsetwinsize(end, (24, 80))
-    command = [sys.executable, "-m", "scalelab", *SHORT, "--json", "--out", tmp_path / "run.json"]
-    process = subprocess.Popen(command, env=WITH_TESTS, stdout=subprocess.PIPE, stderr=end)
-    os.close(end)
+    with open(end, "w") as screen:
+        done = scalelab(*SHORT, "--json", "--out", tmp_path / "run.json", errors=screen)
     seen = b""
     with contextlib.suppress(OSError):  # Linux says so when the other end is closed
         while some := os.read(terminal, 1024):
             seen += some
     os.close(terminal)
-    printed, _ = process.communicate(timeout=60)
     assert re.search(rb"independent, strong scaling: +0%.*0/1", seen)
-    assert (tmp_path / "run.json").read_bytes() == printed
-    recording = records.from_json(printed)
+    assert (tmp_path / "run.json").read_text() == done.stdout
+    recording = records.from_json(done.stdout)
     assert recording.title == "independent, strong scaling"
     assert recording.samples[0].given["items"] == 2
 
 
-def test_a_function_of_ones_own_is_found_where_one_is(tmp_path):
+def test_a_function_of_ones_own_is_found_where_one_is(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text("def job(work=2, factor=1.5):\n    return work * factor\n")
-    command = Path(sys.executable).with_name("scalelab")
-    arguments = ["run", "mine:job", "--weak", "--workers", "1,2", "--set", "factor=2.5", "--json"]
-    done = subprocess.run(
-        [command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    asked = ("run", "mine:job", "--weak", "--workers", "1,2", "--set", "factor=2.5", "--json")
+    done = scalelab(*asked, folder=tmp_path)
+    monkeypatch.delitem(sys.modules, "mine")
     samples = records.from_json(done.stdout).samples
     told = [{name: s.given[name] for name in ("workers", "work", "factor")} for s in samples]
     assert told == [
         {"workers": 1, "work": 2, "factor": 2.5},
         {"workers": 2, "work": 4, "factor": 2.5},
     ]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("start", [MODULE, [installed()]], ids=["module", "installed"])
+def test_every_way_to_start_it_finds_a_function_of_ones_own(start, tmp_path):
+    (tmp_path / "mine.py").write_text("def job(): pass\n")
+    done = process("run", "mine:job", "--workers", "1", start=start, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "measured here" in done.stdout
 
 
 def test_what_is_gained_counts_from_the_fewest_workers_whatever_the_order(monkeypatch, capsys):
@@ -241,7 +251,7 @@ JUNK = [
 
 @pytest.mark.parametrize("arguments", JUNK, ids=lambda arguments: " ".join(arguments)[:60])
 def test_junk_is_refused_in_one_sentence(arguments, tmp_path):
-    refusal(scalelab(*arguments, cwd=tmp_path))
+    refusal(scalelab(*arguments, folder=tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -296,46 +306,69 @@ def test_a_rank_that_fails_is_named_and_its_output_shown():
     assert done.stdout == ""
 
 
-def test_what_was_measured_survives_ctrl_c(tmp_path):
+# A process in which a third measurement never ends, nor is a rank started for the others.
+STANDING = """
+import signal
+from scalelab.cli import main
+from scalelab.measure import workers
+answers = iter([[{"seconds": [0.25]}]] * 2)
+workers.launch = lambda *_, **__: next(answers, None) or signal.pause()
+main()
+"""
+STANDING_STILL = (sys.executable, "-c", STANDING)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [STANDING_STILL, pytest.param(MODULE, marks=pytest.mark.thorough)],
+    ids=["still", "real"],
+)
+def test_what_was_measured_survives_ctrl_c(start, tmp_path):
     """It is in the file whole, and it is shown."""
     out = tmp_path / "run.json"
     arguments = ("run", "tests.worker_jobs:own", "--workers", ",".join("1" * 60), "--out", str(out))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "scalelab", *arguments],
-        env=WITH_TESTS, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    running = subprocess.Popen(
+        [*start, *arguments],
+        env=ENVIRONMENT, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 60
-    while not out.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130
+    until(lambda: out.exists() and len(records.from_json(out.read_text()).samples) >= 2)
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=60)
+    assert running.returncode == 130
     assert stderr == f"scalelab: interrupted. {out} holds what was measured.\n"
     assert "measured here" in stdout
-    assert 1 <= len(records.from_json(out.read_text()).samples) < 60
+    assert 2 <= len(records.from_json(out.read_text()).samples) < 60
+
+
+def until(true, within=60):
+    """Wait for something to become true; the limit is for what never does."""
+    deadline = time.monotonic() + within
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_ctrl_c_of_a_terminal_ends_in_one_sentence_while_the_processes_start(tmp_path):
     """It goes to every process in the foreground: to the fork server that imports torch, to the ranks."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "scalelab", *SHORT], env=WITH_TESTS, cwd=tmp_path,
+    running = subprocess.Popen(
+        [*MODULE, *SHORT], env=ENVIRONMENT, cwd=tmp_path,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
 
-    def server():
-        listed = subprocess.run(
-            ["ps", "-g", str(process.pid), "-o", "args="],
+    def importing():
+        """Whether the fork server has begun to load torch."""
+        group = subprocess.run(
+            ["ps", "-g", str(running.pid), "-o", "pid=,args="],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        return "forkserver" in listed.stdout
+        servers = [line.split()[0] for line in group.stdout.splitlines() if "forkserver" in line]
+        maps = [Path("/proc", server, "maps") for server in servers]
+        return any("torch" in path.read_text() for path in maps if path.exists())
 
-    deadline = time.monotonic() + 60
-    while not server() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.3)
-    os.killpg(process.pid, signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stdout) == (130, "")
+    until(importing)
+    os.killpg(running.pid, signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stdout) == (130, "")
     assert stderr.strip() == "scalelab: interrupted."
 
 
@@ -370,28 +403,34 @@ WORDS = st.one_of(
 )
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
-@given(words=st.lists(WORDS, max_size=7), first=st.sampled_from([["machine"], ["run"], []]))
-def test_no_words_lead_to_a_traceback(words, first):
+@pytest.mark.parametrize("tries", [60, pytest.param(300, marks=pytest.mark.thorough)])
+def test_no_words_lead_to_a_traceback(tries):
     """In this process, with nothing launched and nothing written."""
-    failed = WorkerError("the job must finish, got a test: take it easy")
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.object(workers, "launch", side_effect=failed),
-        mock.patch("scalelab.data.kept.write"),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-        pytest.raises(SystemExit) as end,
-    ):
-        main([*first, *words])
-    said = err.getvalue().splitlines()
-    assert "this must not happen" not in err.getvalue()
-    if end.value.code == 0:
-        assert said == []
-    else:
-        assert end.value.code == (1 if "got a test" in said[0] else 2)
-        assert len(said) == 1
-        assert out.getvalue() == ""
+
+    @hypothesis.seed(seed())
+    @settings(max_examples=tries, deadline=None)
+    @given(words=st.lists(WORDS, max_size=7), first=st.sampled_from([["machine"], ["run"], []]))
+    def led(words, first):
+        failed = WorkerError("the job must finish, got a test: take it easy")
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            mock.patch.object(workers, "launch", side_effect=failed),
+            mock.patch("scalelab.data.kept.write"),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            pytest.raises(SystemExit) as end,
+        ):
+            main([*first, *words])
+        said = err.getvalue().splitlines()
+        assert "this must not happen" not in err.getvalue()
+        if end.value.code == 0:
+            assert said == []
+        else:
+            assert end.value.code == (1 if "got a test" in said[0] else 2)
+            assert len(said) == 1
+            assert out.getvalue() == ""
+
+    led()
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), MemoryError(), RuntimeError("no\nroom")])
@@ -409,30 +448,45 @@ def test_what_nobody_foresaw_is_no_traceback_either(error, monkeypatch, capsys):
 
 
 def test_a_terminal_that_knows_only_ascii_gets_its_answer():
-    ascii_only = WITH_TESTS | {"PYTHONIOENCODING": "ascii"}
-    assert refusal(scalelab("run", "µ", env=ascii_only)).startswith("job must be training")
-    assert scalelab("machine", env=ascii_only).returncode == 0
+    ascii_only = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
+    assert refusal(process("run", "µ", env=ascii_only)).startswith("job must be training")
+    assert process("machine", env=ascii_only).returncode == 0
 
 
 def test_a_reader_that_has_seen_enough_is_no_error():
-    command = f"{shlex.quote(sys.executable)} -m scalelab run --help | head -n 1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, env=WITH_TESTS)
+    command = f"{shlex.join(MODULE)} run --help | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, env=ENVIRONMENT)
     assert done.stdout == "Usage: scalelab run [OPTIONS] JOB\n"
     assert done.stderr == ""
+
+
+TRAINING = ("run", "training", "--set", "steps=2", "--set", "width=8", "--repetitions", "2")
+
+
+def test_the_ranks_of_a_torchrun_are_the_workers_and_one_speaks_and_writes(tmp_path):
+    """Without its program: `_agent` is its engine, and forks its ranks from a process with torch."""
+    out = tmp_path / "run.json"
+    arguments = (*TRAINING, "--json", "--out", str(out))
+    said = _agent.run(worker_jobs.command, (arguments,), workers=2, limit=120)
+    assert said[1] == (0, "", "")
+    assert said[0] == (0, out.read_text(), "")
+    samples = records.from_json(out.read_text()).samples
+    assert [sample.given["workers"] for sample in samples] == [1, 2]
 
 
 def torchrun(*arguments):
     """Start a torchrun, as one of the nodes of a job."""
     command = [sys.executable, "-m", "torch.distributed.run", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, env=WITH_TESTS, **pipes)
+    return subprocess.Popen(command, env=ENVIRONMENT, **pipes)
 
 
+@pytest.mark.thorough
 def test_the_same_command_runs_on_the_nodes_of_a_torchrun(tmp_path):
     """Two agents on this machine stand for two nodes; rank 0 speaks and writes for all."""
     meeting = ("--nnodes=2", "--nproc-per-node=1", "--rdzv-backend=c10d", "--rdzv-id=test")
     where = f"--rdzv-endpoint=localhost:{free_port()}"
-    job = ("-m", "scalelab", "run", "training", "--set", "steps=2", "--set", "width=8")
+    job = ("-m", "scalelab", *TRAINING)
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     nodes = [torchrun(*meeting, where, *job, "--json", "--out", str(file)) for file in files]
     said = [node.communicate(timeout=120) for node in nodes]
@@ -445,6 +499,7 @@ def test_the_same_command_runs_on_the_nodes_of_a_torchrun(tmp_path):
     assert [s.given.get("nodes") for s in samples] == [None, 2]
 
 
+@pytest.mark.thorough
 def test_a_rank_that_fails_under_torchrun_is_named_and_ends_the_job():
     node = torchrun(
         "--nproc-per-node=2", "-m", "scalelab", "run", "tests.worker_jobs:raises", "--workers", "2"

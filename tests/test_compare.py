@@ -93,7 +93,7 @@ def test_a_difference_of_a_tenth_is_found_in_noise_of_a_tenth():
     assert said == {"faster"}
 
 
-def wrong(functions, trials=300, **settings):
+def wrong(functions, trials, **settings):
     """The share of comparisons of equal functions that find any difference."""
     count = 0
     for seed in range(trials):
@@ -102,20 +102,25 @@ def wrong(functions, trials=300, **settings):
     return count / trials
 
 
-def at_most(share, trials=300):
+def at_most(share, trials):
     """Three standard errors above it, so that a fair seed passes."""
     return share + 3 * math.sqrt(share * (1 - share) / trials)
 
 
+TRIALS = pytest.mark.parametrize("trials", [60, pytest.param(300, marks=pytest.mark.thorough)])
+
+
+@TRIALS
 @pytest.mark.parametrize("precision", [0.01, 0.03])
-def test_equal_functions_are_told_apart_no_more_often_than_the_level_allows(precision):
+def test_equal_functions_are_told_apart_no_more_often_than_the_level_allows(precision, trials):
     """Although the width of the interval decides when to stop."""
-    assert wrong("ab", precision=precision) < at_most(0.05)
+    assert wrong("ab", trials, precision=precision) < at_most(0.05, trials)
 
 
-def test_many_equal_functions_do_not_find_a_difference_by_their_number():
+@TRIALS
+def test_many_equal_functions_do_not_find_a_difference_by_their_number(trials):
     """Six candidates at 95 % each would find one in a quarter of all comparisons."""
-    assert wrong("abcdefg", budget=400) < at_most(0.05)
+    assert wrong("abcdefg", trials, budget=400) < at_most(0.05, trials)
 
 
 def test_too_few_rounds_give_a_ratio_and_no_verdict():

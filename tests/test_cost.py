@@ -131,12 +131,3 @@ def test_costs_scale_with_time_price_and_work(seconds, hourly, factor):
     assert cost.dollars(seconds, factor * hourly) == pytest.approx(factor * bill)
     assert cost.per_work(bill, 50) * cost.work_per_dollar(bill, 50) == pytest.approx(1)
     assert cost.dollars(seconds, hourly, extra=7) == pytest.approx(bill + 7)
-
-
-def test_a_scalar_gives_a_float_and_an_array_the_same_numbers():
-    assert type(cost.dollars(60, 2)) is float
-    assert cost.dollars([60, 60], 2).tolist() == [cost.dollars(60, 2)] * 2
-    with pytest.raises(
-        ValueError, match=r"dollars must be a finite number above 0, got 0: .* free"
-    ):
-        cost.work_per_dollar(0, 10)

@@ -67,12 +67,6 @@ def test_power_lies_between_idle_and_busy(share, idle, more):
     assert idle - 1e-9 <= watts <= idle + more + 1e-9
 
 
-def test_a_scalar_gives_a_float_and_an_array_the_same_numbers():
-    assert type(energy.joules(1, 2)) is float
-    assert energy.joules([1, 1], 2).tolist() == [2.0, 2.0]
-    assert energy.per_work([4.0, 4.0], 2).tolist() == [2.0, 2.0]
-
-
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [

@@ -83,13 +83,6 @@ def test_a_lone_request_takes_what_a_batch_of_one_takes():
     assert gathering.greedy_response(1e-9, *V100) == pytest.approx(seconds(1))
 
 
-def test_scalars_and_arrays_agree():
-    assert type(gathering.full_response(100, 8, *V100)) is float
-    assert type(gathering.greedy_response(100, *V100)) is float
-    both = gathering.full_response([[100], [200]], [1, 8], *V100)
-    assert both[1, 1] == gathering.full_response(200, 8, *V100)
-
-
 def test_a_rate_that_no_batch_carries_is_refused():
     with pytest.raises(ValueError, match=r"got 1\.219 times that: .* take larger batches"):
         gathering.full_response([100, 600], 1, *V100)

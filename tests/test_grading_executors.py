@@ -27,8 +27,10 @@ def course(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def local(course):
-    return classes.grade(course)
+def alone(course):
+    """What the class is given without any other process."""
+    yield classes.grade(course, executor=classes.here)
+    classes.close()
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def cluster():
         yield found
 
 
-def test_a_dask_cluster_gives_the_same_bytes_even_if_one_worker_is_killed(course, local, cluster):
+def test_a_dask_cluster_gives_the_same_bytes_even_if_one_worker_is_killed(course, alone, cluster):
     killed = []
 
     def kill_one(done, total, found):
@@ -57,7 +59,7 @@ def test_a_dask_cluster_gives_the_same_bytes_even_if_one_worker_is_killed(course
     found = classes.grade(course, executor=lambda: executors.dask(address), progress=kill_one)
     assert killed
     assert {s: result.written(one) for s, one in found.items()} == {
-        s: result.written(one) for s, one in local.items()
+        s: result.written(one) for s, one in alone.items()
     }
 
 
@@ -120,19 +122,19 @@ def test_slow_submissions_come_last_and_get_all_their_time(tmp_path):
     order = []
     limits = classes.LIMITS.__class__(cell=unit.QUICK + 0.5, call=1.0, submission=30)
     found = classes.grade(
-        root, workers=1, limits=limits, progress=lambda d, t, r: order.append(r["student"])
+        root,
+        executor=classes.here,
+        limits=limits,
+        progress=lambda d, t, r: order.append(r["student"]),
     )
+    classes.close()
     assert order[-1] == "s000"
     assert found["s000"]["flags"] == ["answer-1-1 took longer than 2.5 s"]
 
 
 def test_a_pool_leaves_no_process_behind():
     with executors.local(2) as pool:
-        pids = list(pool.map(_pid, range(4)))
+        pids = {future.result() for future in [pool.submit(os.getpid) for _ in range(4)]}
         pool.submit(time.sleep, 100)
     for pid in pids:
         assert not os.path.exists(f"/proc/{pid}")
-
-
-def _pid(_):
-    return os.getpid()

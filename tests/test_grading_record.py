@@ -9,7 +9,6 @@ import socket
 import subprocess
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -18,7 +17,7 @@ from nbgrader.api import Gradebook
 from sqlalchemy import create_engine, text
 
 from scalelab.grading import course as courses
-from scalelab.grading import record, source, unit, walls
+from scalelab.grading import record, source, walls
 from tests.submissions import assignment, classes
 from tests.submissions.kinds import kinds
 
@@ -42,16 +41,14 @@ def enrol(root):
     (folder / "timestamp.txt").write_text("2027-03-02 12:00:00 UTC")
 
 
-@contextlib.contextmanager
-def one_thread():
-    """The smallest executor there is; its fork server is kept for the next run."""
-    with ThreadPoolExecutor(1) as pool:
-        yield pool
-        pool.submit(unit.close).result()
+@pytest.fixture(scope="module", autouse=True)
+def _one_fork_server():
+    yield
+    classes.close()
 
 
 def grade(root, **wish):
-    return classes.grade(root, executor=one_thread, **({"gradebook": True} | wish))
+    return classes.grade(root, executor=classes.here, **({"gradebook": True} | wish))
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,12 @@ CLASS = [kind for kind in kinds() if kind.name in ("honest", "prints", "hard exi
 SAYS = r"grading must start a worker on \S+, got none \({}\): mend that and go on with --resume"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _one_fork_server():
+    yield
+    classes.close()
+
+
 @pytest.fixture
 def root(tmp_path):
     course = assignment.course(tmp_path)
@@ -34,7 +40,7 @@ def results(root):
 def test_a_program_that_exits_as_it_begins_ends_the_command_and_changes_nothing(
     root, tmp_path, monkeypatch, capfd
 ):
-    classes.grade(root)
+    classes.grade(root, executor=classes.here)
     before = results(root)
     assert len(before) == len(CLASS)
     program = tmp_path / "program"
@@ -59,12 +65,15 @@ def test_a_program_that_exits_as_it_begins_ends_the_command_and_changes_nothing(
 
 def test_a_broken_package_is_nobodys_fault(root):
     with pytest.raises(ValueError, match=SAYS.format(".*ImportError: win32 only")):
-        classes.grade(root, modules=("asyncio.windows_events",))  # is there, and cannot be imported
+        classes.grade(
+            root, executor=classes.here, modules=("asyncio.windows_events",)
+        )  # is there, and cannot be imported
     assert results(root) == {}
 
 
 def test_a_package_that_is_not_there_is_not_missed(root):
-    found = classes.grade(root, modules=("numpy", "scalelab.checks", "no_such.package"))
+    modules = ("numpy", "scalelab.checks", "no_such.package")
+    found = classes.grade(root, executor=classes.here, modules=modules)
     assert [found[student]["score"] for student in sorted(found)] == [k.score for k in CLASS]
 
 

@@ -98,11 +98,3 @@ def test_links_of_one_speed_move_the_bytes_of_one_ring_in_fewer_rounds(size, nod
     split = hierarchy.hierarchical_all_reduce(size, nodes, inner, link, link)
     saved = 2 * (nodes * inner - 1) - 2 * (nodes + inner - 2)
     assert flat - split == pytest.approx(saved * link.alpha, rel=1e-6, abs=1e-9 * flat)
-
-
-def test_a_scalar_gives_a_float_and_bad_counts_are_named():
-    assert type(hierarchy.hierarchical_all_reduce(1e9, 2, 8, NVLINK, CARD)) is float
-    table = hierarchy.hierarchical_all_reduce(1e9, [2, 4], 8, NVLINK, CARD)
-    assert table.shape == (2,)
-    with pytest.raises(ValueError, match=r"per_node must be a whole number, got 2.5: it counts"):
-        hierarchy.hierarchical_all_reduce(1e9, 2, 2.5, NVLINK, CARD)

@@ -302,28 +302,6 @@ def test_a_published_fit_of_the_universal_law_is_reproduced():
 # --- How they answer ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments"),
-    [
-        (laws.amdahl, (4, 0.1)),
-        (laws.gustafson, (4, 0.1)),
-        (laws.sun_ni, (4, 0.1, 8)),
-        (laws.step_serial, (180, 20)),
-        (laws.rebase, (0.1, 4, 2)),
-        (laws.share_of_ceiling, (4, 0.1)),
-        (laws.workers_for_share, (0.9, 0.1)),
-        (laws.usl, (4, 0.1, 0.01)),
-        (laws.usl_peak, (0.1, 0.01)),
-    ],
-)
-def test_a_scalar_gives_a_float_and_an_array_the_same_numbers(function, arguments):
-    scalar = function(*arguments)
-    array = function(*(np.array([[a, a]]) for a in arguments))
-    assert type(scalar) is float
-    assert array.shape == (1, 2)
-    assert (array == scalar).all()
-
-
 def test_a_count_below_the_profiled_configuration_is_refused_with_the_reason():
     with pytest.raises(ValueError, match="multiples of the configuration where s was measured"):
         laws.amdahl(1 / 8, 0.2)

@@ -36,11 +36,20 @@ def test_an_open_loop_sends_whether_or_not_it_is_answered(service):
 
 def test_hundreds_may_wait_while_the_service_is_busy(service):
     """The operating system takes them in at once; refused, they would try again after a second."""
-    service.pause(after=0, seconds=1.0)
+    service.busy()
+    service.pause(after=0, seconds=0.5)
     with contextlib.ExitStack() as stack:
+        waiting = []
         for _ in range(300):
             one = socket.create_connection((service.host, service.port), timeout=0.9)
-            stack.enter_context(one).sendall(b"GET / HTTP/1.0\r\n\r\n")
+            waiting.append(stack.enter_context(one))
+            one.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        for one in waiting:
+            one.settimeout(60)
+            assert one.recv(1024).startswith(b"HTTP/1.0 200 ")
+    first, *others = service.busy()
+    assert first >= 0.5
+    assert len(others) == 299
 
 
 def test_planned_sent_and_done_come_in_this_order(service):

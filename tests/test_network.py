@@ -1,10 +1,8 @@
 """One message: latency, bandwidth, and the size at which they weigh the same."""
 
 import inspect
-import itertools
 import warnings
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -99,14 +97,6 @@ def test_a_bandwidth_given_for_a_network_is_answered_with_what_to_write():
         "network must be a Network, got 50000000000.0: "
         "write Network(alpha=seconds, beta=1 / bandwidth)"
     )
-
-
-def test_a_scalar_gives_a_float_and_an_array_the_same_numbers():
-    for function, value in itertools.product(
-        (network.message_seconds, network.effective_bandwidth, network.size_at_share), (0.25, 0.5)
-    ):
-        assert type(function(value, LINK)) is float
-        assert (function(np.full((1, 2), value), LINK) == function(value, LINK)).all()
 
 
 # --- Junk beside a real network ------------------------------------------------------------------

@@ -167,25 +167,3 @@ def test_latency_makes_the_ring_critical_sooner_than_its_bytes_alone(compute, si
     """The article's T(1) / T_comm takes the bytes of very many workers, 2 M beta, as constant."""
     constant = overlap.critical_workers(compute, size * (2 * link.beta + link.gamma))
     assert overlap.critical_ring_workers(compute, size, link) <= (1 + constant) * (1 + 1e-12)
-
-
-def test_a_scalar_gives_a_float_and_an_array_the_same_numbers():
-    cases = [
-        (lambda b: overlap.exposed_seconds([1, 2], [3, 4], b), 1.0),
-        (lambda b: overlap.equal_buckets_seconds(1e8, 4, b, 8, ETHERNET), 0.01),
-        (lambda c: overlap.synchronizing_seconds(1e8, 8, ETHERNET, c), 2.0),
-        (lambda c: overlap.critical_workers(c, 0.1), 3.0),
-        (lambda c: overlap.critical_ring_workers(c, 1e8, ETHERNET), 3.0),
-    ]
-    for function, value in cases:
-        assert type(function(value)) is float
-        assert list(function([value, value])) == [function(value)] * 2
-
-
-def test_bad_input_is_answered_in_one_sentence():
-    with pytest.raises(ValueError, match=r"buckets must be a finite number above 0, got 0 at pos"):
-        overlap.bucketed_seconds([1e6, 0], 0.1, 8, ETHERNET)
-    with pytest.raises(ValueError, match=r"ready of shape \(2,\) and seconds of shape \(3,\)"):
-        overlap.exposed_seconds([1, 2], [1, 2, 3], 2)
-    with pytest.raises(ValueError, match=r"every must be a whole number, got 1.5: it counts"):
-        overlap.synchronizing_seconds(1e6, 8, ETHERNET, every=1.5)

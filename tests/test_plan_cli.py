@@ -1,11 +1,20 @@
-"""`scalelab plan` through a real process: table, JSON, figure, and exit code 2 with one sentence."""
+"""`scalelab plan`: table, JSON, figure, and exit code 2 with one sentence."""
 
+import functools
 import json
+from unittest import mock
 
 import pytest
 
-from scalelab.infer import plan_file
-from tests.test_cli import scalelab
+from scalelab.infer import plan, plan_file
+from tests.command import scalelab
+
+
+@pytest.fixture(scope="module", autouse=True)
+def planned():
+    """Plan the same job once: how is the business of others."""
+    with mock.patch.object(plan, "plan", functools.cache(plan.plan)):
+        yield
 
 
 def test_the_example_that_is_printed_can_be_planned(tmp_path):
@@ -21,7 +30,7 @@ def test_the_example_that_is_printed_can_be_planned(tmp_path):
 
 
 def test_standard_input_is_read_as_toml():
-    done = scalelab("plan", "-", "--json", input=plan_file.example())
+    done = scalelab("plan", "-", "--json", text=plan_file.example())
     assert json.loads(done.stdout)["chosen"] == 128
 
 

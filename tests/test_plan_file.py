@@ -232,15 +232,27 @@ def test_the_files_that_get_mutated_are_plans():
     assert planned_or_refused(LIVE, "plan.toml")
 
 
-@settings(max_examples=150, deadline=None)
-@given(
-    cuts=st.lists(
-        st.tuples(st.integers(0, len(SMALL)), st.integers(0, 3), st.binary(max_size=3)),
-        min_size=1,
-        max_size=4,
-    )
+CUTS = st.lists(
+    st.tuples(st.integers(0, len(SMALL)), st.integers(0, 3), st.binary(max_size=3)),
+    min_size=1,
+    max_size=4,
 )
+
+
+@settings(max_examples=30, deadline=None)
+@given(CUTS)
 def test_mutated_bytes_of_the_example_give_a_plan_or_a_sentence(cuts):
+    mutated(cuts)
+
+
+@pytest.mark.thorough
+@settings(max_examples=150, deadline=None)
+@given(CUTS)
+def test_many_more_mutated_bytes_give_a_plan_or_a_sentence(cuts):
+    mutated(cuts)
+
+
+def mutated(cuts):
     raw = SMALL
     for start, length, put in cuts:
         raw = raw[:start] + put + raw[start + length :]

@@ -1,5 +1,7 @@
 """Predictions: their coverage on public and on synthetic data, and what they must not depend on."""
 
+import ast
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,33 +11,62 @@ from scalelab.infer import calibrate
 from scalelab.infer.families import FAMILIES
 from scalelab.infer.fit import Refused, log_rate
 from scalelab.infer.posterior import NAMES
-from scalelab.infer.predict import CALIBRATED, LATER, NEXT, predict
+from scalelab.infer.predict import CALIBRATED, LATER, LEARNED_FROM, NEXT, predict
 from scalelab.infer.rows import Rows
 from scalelab.models import laws
+from tests import learned
 from tests.bench.bench_holdout import stretched
 
 K = np.array([1.0, 2, 4, 8, 16])
 BENT = [100, 189, 352, 600, 930]
 
 
+@pytest.fixture(scope="module", params=["all", pytest.param("others", marks=pytest.mark.thorough)])
+def judged(request):
+    """Each hold-out under the settings that all systems taught, or the other systems only."""
+    if request.param == "others":
+        return calibrate.judged()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calibrate, "settings", lambda without: CALIBRATED)
+        return calibrate.judged.__wrapped__()
+
+
+def test_the_settings_and_the_coverage_that_are_printed_were_learned_from_what_is_here():
+    assert learned.digest() == LEARNED_FROM, "learn anew: python -m tests.learned"
+
+
+def test_the_digest_sees_a_changed_step_and_no_changed_word():
+    texts = {
+        "was": 'def double(x):\n    """Twice."""\n    return 2 * x',
+        "words": 'def double(x):\n    "Two of it."\n    import math  # unused\n    return (2 * x)',
+        "step": "def double(x):\n    return 3 * x",
+    }
+    said = {
+        name: learned.meaning(learned.Bare().visit(ast.parse(text))) for name, text in texts.items()
+    }
+    assert said["words"] == said["was"] != said["step"]
+    reached = "\n".join(map(ast.unparse, learned.statements(learned.LEARN, learned.READ)))
+    for name in ("_amdahl", "usl", "_column", "toms748", "NOISES"):
+        assert name in reached
+
+
+@pytest.mark.thorough
 def test_the_settings_and_the_coverage_that_are_printed_are_those_that_are_measured():
-    assert calibrate.settings() == CALIBRATED
-    assert calibrate.coverage() == NEXT
-    assert calibrate.coverage(largest=False) == LATER
+    assert learned.learned() == {"CALIBRATED": CALIBRATED, "NEXT": NEXT, "LATER": LATER}
 
 
-def test_the_largest_sizes_are_predicted_better_than_by_the_slope_where_it_matters():
-    pairs = zip(calibrate.hold_outs(), calibrate.judged(), strict=True)
+def test_the_largest_sizes_are_predicted_better_than_by_the_slope_where_it_matters(judged):
+    pairs = zip(calibrate.hold_outs(), judged, strict=True)
     errors = np.abs(np.expm1([outcome.median for one, outcome in pairs if one.largest]))
     assert len(errors) == 27
     assert np.median(errors) <= 0.022
     assert np.percentile(errors, 90) < 0.10
 
 
-def test_coverage_is_neither_too_low_nor_bought_with_width():
+def test_coverage_is_neither_too_low_nor_bought_with_width(judged):
     for found in (NEXT, LATER):
         assert 0.85 <= found.share <= 0.95
-    pairs = zip(calibrate.hold_outs(), calibrate.judged(), strict=True)
+    pairs = zip(calibrate.hold_outs(), judged, strict=True)
     widths = [outcome.high - outcome.low for one, outcome in pairs if one.largest]
     largest = [one for one in calibrate.hold_outs() if one.largest]
     envelope = np.array(
@@ -59,9 +90,9 @@ def test_the_interval_score_is_least_for_the_honest_interval():
     assert np.argmin(means) == 1
 
 
-def test_hard_capped_series_are_within_a_factor_of_two_once_the_cap_is_in_sight():
+def test_hard_capped_series_are_within_a_factor_of_two_once_the_cap_is_in_sight(judged):
     """Every later size of the load test of four threads, from tables that reach past them."""
-    pairs = zip(calibrate.hold_outs(), calibrate.judged(), strict=True)
+    pairs = zip(calibrate.hold_outs(), judged, strict=True)
     found = [
         outcome
         for one, outcome in pairs
@@ -73,22 +104,25 @@ def test_hard_capped_series_are_within_a_factor_of_two_once_the_cap_is_in_sight(
 
 def test_no_system_is_judged_by_settings_it_had_a_say_in(monkeypatch):
     """Whatever happens to the scores of one system, its settings stay."""
-    group = "mfc_frontier"
-    before = calibrate.settings(without=group)
+    group, luck = "mfc_frontier", np.random.default_rng(5)
     mine = [one.group == group for one in calibrate.hold_outs() if one.largest]
-    real = calibrate.scores
+    drawn = {
+        (noise, drift): tuple(luck.uniform(0.1, 0.2, len(mine)))
+        for noise in calibrate.NOISES
+        for drift in calibrate.DRIFTS
+    }
 
-    def spoiled(noise, drift):
-        bonus = 1e6 * noise * drift
-        return tuple(x - bonus * own for x, own in zip(real(noise, drift), mine, strict=True))
+    def spoiled(*choice):
+        bonus = 1e6 * choice[0] * choice[1]
+        return tuple(x - bonus * own for x, own in zip(drawn[choice], mine, strict=True))
 
+    settings = calibrate.settings.__wrapped__
+    monkeypatch.setattr(calibrate, "simulated", lambda *_: 1.0)
+    monkeypatch.setattr(calibrate, "scores", lambda *choice: drawn[choice])
+    before = settings(without=group), settings()
     monkeypatch.setattr(calibrate, "scores", spoiled)
-    calibrate.settings.cache_clear()
-    try:
-        assert calibrate.settings(without=group) == before
-        assert calibrate.settings() != before
-    finally:
-        calibrate.settings.cache_clear()
+    assert settings(without=group) == before[0]
+    assert settings() != before[1]
 
 
 def test_a_hold_out_shows_nothing_from_its_target_on():

@@ -32,16 +32,21 @@ def take(bench, plan=PLAN, **settings):
     return probe.take(bench, plan, **settings)
 
 
+@pytest.fixture(scope="module")
+def plain():
+    """The probe of a machine without surprises."""
+    return take(FakeBench())
+
+
 def samples(found, **wanted):
     return [s for s in found.samples if all(s.given.get(k) == v for k, v in wanted.items())]
 
 
-def test_a_machine_without_surprises_gets_its_own_numbers_back():
-    found = take(FakeBench())
-    assert roofs.rates(found) == {"fp32": pytest.approx(1e9, rel=FIGURES)}
+def test_a_machine_without_surprises_gets_its_own_numbers_back(plain):
+    assert roofs.rates(plain) == {"fp32": pytest.approx(1e9, rel=FIGURES)}
     levels = {"L1d": 400e9, "L2": 200e9, "DRAM": 50e9}
-    assert roofs.bandwidths(found) == pytest.approx(levels, rel=FIGURES)
-    assert roofs.launch(found) == pytest.approx(1e-6)
+    assert roofs.bandwidths(plain) == pytest.approx(levels, rel=FIGURES)
+    assert roofs.launch(plain) == pytest.approx(1e-6)
 
 
 def test_the_rate_is_what_lasts_and_not_the_burst():
@@ -118,19 +123,17 @@ def test_a_format_that_is_not_offered_is_named_and_the_others_are_measured():
     assert "No product here in fp8." in found.note
 
 
-def test_every_sample_says_what_it_is():
-    found = take(FakeBench())
-    assert {s.given["what"] for s in found.samples} == {"launch", "copy", "triad", "product"}
-    assert all(s.given["device"] == "cpu" and s.given["threads"] == 2 for s in found.samples)
-    (triad,) = samples(found, what="triad", size=2**20)
+def test_every_sample_says_what_it_is(plain):
+    assert {s.given["what"] for s in plain.samples} == {"launch", "copy", "triad", "product"}
+    assert all(s.given["device"] == "cpu" and s.given["threads"] == 2 for s in plain.samples)
+    (triad,) = samples(plain, what="triad", size=2**20)
     assert triad.given["flops"] / triad.given["bytes"] == pytest.approx(1 / 6)
-    assert "flops" not in samples(found, what="copy")[0].given
-    assert records.from_json(records.to_json(found)) == found
+    assert "flops" not in samples(plain, what="copy")[0].given
+    assert records.from_json(records.to_json(plain)) == plain
 
 
-def test_a_set_near_the_size_of_a_cache_belongs_to_no_level():
-    found = take(FakeBench())
-    named = {s.given["size"]: s.given["level"] for s in samples(found, what="copy")}
+def test_a_set_near_the_size_of_a_cache_belongs_to_no_level(plain):
+    named = {s.given["size"]: s.given["level"] for s in samples(plain, what="copy")}
     assert named[64 * KIB] == named[2 * MIB] == named[4 * MIB] == ""
     assert named[32 * KIB] == "L1d"
     assert named[MIB] == "L2"
@@ -156,11 +159,11 @@ def test_where_no_caches_are_stated_the_falls_of_the_bandwidth_name_the_levels()
     assert (triad[64 * KIB], triad[128 * KIB]) == ("level 1", "level 2")
 
 
-def test_the_note_says_where_the_bandwidth_falls():
-    assert "falls between 64 KiB and 128 KiB, between 2 MiB and 4 MiB." in take(FakeBench()).note
+def test_the_note_says_where_the_bandwidth_falls(plain):
+    assert "falls between 64 KiB and 128 KiB, between 2 MiB and 4 MiB." in plain.note
 
 
-def test_memory_is_swept_again_at_the_end_and_the_better_look_is_its_roof():
+def test_memory_is_swept_again_at_the_end_and_the_better_look_is_its_roof(plain):
     """A neighbour on the same host that took half of the bandwidth has left meanwhile."""
 
     class Neighbours(FakeBench):
@@ -178,7 +181,7 @@ def test_memory_is_swept_again_at_the_end_and_the_better_look_is_its_roof():
         "copy of 32 MiB, again",
         "triad of 32 MiB, again",
     ]
-    assert "something else" not in take(FakeBench()).note
+    assert "something else" not in plain.note
 
 
 def test_a_stated_cache_that_does_not_show_is_told():
@@ -243,11 +246,10 @@ def test_what_there_is_can_be_kept_after_every_part():
     assert kept[-1].samples == found.samples[: sizes[-1]]
 
 
-def test_readings_are_few_and_all_kept():
+def test_readings_are_few_and_all_kept(plain):
     """About a dozen blocks to a part, so that a probe is a small file."""
-    found = take(FakeBench())
-    assert all(5 <= len(s.seconds) <= 20 for s in found.samples if s.median * 12 < 0.2)
-    assert all(s.inner > 1 for s in samples(found, what="launch"))
+    assert all(5 <= len(s.seconds) <= 20 for s in plain.samples if s.median * 12 < 0.2)
+    assert all(s.inner > 1 for s in samples(plain, what="launch"))
 
 
 def test_random_numbers_of_the_caller_are_left_alone():

@@ -1,7 +1,6 @@
 """Little's law and the queue with c servers, against a queue that is simulated."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -174,26 +173,6 @@ def test_an_empty_queue_waits_for_nobody():
     assert queues.waiting(0, 1, 3) == 0
     assert queues.waiting_percentile(0, 1, 3, share=0.999) == 0
     assert queues.response_percentile(0, 1, 3, share=0.5) == pytest.approx(math.log(2))
-
-
-@pytest.mark.parametrize(
-    ("function", "arguments"),
-    [
-        (queues.concurrency, (200, 0.35)),
-        (queues.utilization, (80, 0.01, 2)),
-        (queues.waiting_chance, (80, 0.01, 2)),
-        (queues.waiting, (80, 0.01, 2)),
-        (queues.response, (80, 0.01, 2)),
-        (partial(queues.waiting_percentile, share=0.99), (80, 0.01, 1)),
-        (partial(queues.response_percentile, share=0.99), (80, 0.01, 2)),
-    ],
-)
-def test_a_scalar_gives_a_float_and_an_array_the_same_numbers(function, arguments):
-    scalar = function(*arguments)
-    array = function(*(np.array([[a, a]]) for a in arguments))
-    assert type(scalar) is float
-    assert array.shape == (1, 2)
-    assert (array == scalar).all()
 
 
 def test_a_queue_that_never_ends_is_refused_with_its_remedy():

@@ -91,8 +91,8 @@ def test_what_keeps_it_from_starting_is_named():
 
 
 def test_a_start_that_takes_too_long_is_given_up():
-    with pytest.raises(serve.ServiceError, match=r"must start within 1.5 s, got .*raise limit"):
-        serve.start(served.slow_to_load, limit=1.5)
+    with pytest.raises(serve.ServiceError, match=r"must start within 0.5 s, got .*raise limit"):
+        serve.start(served.slow_to_load, limit=0.5)
 
 
 def test_a_function_that_a_new_process_cannot_find_is_refused():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scalelab import ranks
 from scalelab.measure import stats
 
+THOROUGH = pytest.mark.thorough
 TIMES = st.lists(st.floats(1e-9, 1e6), min_size=6, max_size=60)
 # Textbook table of ranks for at least 95 %: n, i, coverage in per cent.
 PUBLISHED = [(6, 1, 96.9), (9, 2, 96.1), (12, 3, 96.1), (15, 4, 96.5), (17, 5, 95.1), (20, 6, 95.9)]
@@ -31,10 +32,11 @@ def test_ranks_agree_with_the_published_table(n, i, percent):
     assert 100 * ranks.narrowest(n)[1] == pytest.approx(percent, abs=0.05)
 
 
+@pytest.mark.parametrize("trials", [500, pytest.param(4000, marks=THOROUGH)])
 @pytest.mark.parametrize("n", [6, 9, 17, 40, 101])
-def test_the_interval_covers_the_median_as_often_as_the_binomial_says(n):
-    """4000 heavy-tailed samples; five standard errors are allowed, so a fair seed never fails."""
-    rng, trials = random.Random(n), 4000
+def test_the_interval_covers_the_median_as_often_as_the_binomial_says(n, trials):
+    """Heavy-tailed samples; five standard errors are allowed, so a fair seed never fails."""
+    rng = random.Random(n)
     intervals = (stats.median_interval(heavy_tailed(rng, n)) for _ in range(trials))
     covered = sum(low <= 1 <= high for low, high in intervals) / trials
     exact = ranks.narrowest(n)[1]
@@ -89,10 +91,11 @@ def test_the_half_of_the_values_has_the_interval_of_the_median(values):
     assert stats.percentile(values, 0.5)[1:] == stats.median_interval(values)
 
 
+@pytest.mark.parametrize("trials", [100, pytest.param(1000, marks=THOROUGH)])
 @pytest.mark.parametrize(
     ("n", "share"), [(36, 0.9), (100, 0.9), (400, 0.99), (60, 0.25), (500, 0.95)]
 )
-def test_the_interval_of_a_percentile_covers_it_at_least_as_often_as_promised(n, share):
+def test_the_interval_of_a_percentile_covers_it_at_least_as_often_as_promised(n, share, trials):
     """Against the binomial counted out exactly, and against heavy-tailed samples."""
     low, high = (int(v) for v in stats.percentile(range(1, n + 1), share)[1:])
     terms = [math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)]
@@ -100,7 +103,7 @@ def test_the_interval_of_a_percentile_covers_it_at_least_as_often_as_promised(n,
     assert exact >= 0.95 - 1e-12
     assert sum(terms[: low + 1]) > 0.025  # one rank further in would risk more on its side
     assert sum(terms[high - 1 :]) > 0.025
-    rng, trials, true = random.Random(n), 1000, (1 - share) ** (-1 / 1.5)
+    rng, true = random.Random(n), (1 - share) ** (-1 / 1.5)
     covered = 0
     for _ in range(trials):
         found = stats.percentile([rng.paretovariate(1.5) for _ in range(n)], share)
@@ -114,10 +117,11 @@ def pairs(rng, n, common):
     return [[s * v for s, v in zip(shared, heavy_tailed(rng, n), strict=True)] for _ in range(2)]
 
 
+@pytest.mark.parametrize("trials", [400, pytest.param(2000, marks=THOROUGH)])
 @pytest.mark.parametrize("n", [6, 15, 40])
-def test_the_paired_ratio_covers_the_true_one_as_often_as_the_binomial_says(n):
+def test_the_paired_ratio_covers_the_true_one_as_often_as_the_binomial_says(n, trials):
     """However the rounds are slowed, by a factor that both share."""
-    rng, trials, exact = random.Random(n), 2000, ranks.narrowest(n)[1]
+    rng, exact = random.Random(n), ranks.narrowest(n)[1]
     covered = 0
     for _ in range(trials):
         found = stats.ratio(*pairs(rng, n, lambda r: r.paretovariate(0.5)), paired=True)
@@ -125,10 +129,11 @@ def test_the_paired_ratio_covers_the_true_one_as_often_as_the_binomial_says(n):
     assert abs(covered / trials - exact) < 5 * math.sqrt(exact * (1 - exact) / trials)
 
 
+@pytest.mark.parametrize("trials", [60, pytest.param(250, marks=THOROUGH)])
 @pytest.mark.parametrize(("n", "m"), [(15, 15), (15, 40), (60, 60)])
-def test_the_bootstrapped_ratio_covers_the_true_one(n, m):
+def test_the_bootstrapped_ratio_covers_the_true_one(n, m, trials):
     """Heavy tails on both sides and different sizes; the bench holds this to 93 to 97 %."""
-    rng, trials = random.Random(n + m), 250
+    rng = random.Random(n + m)
     covered = 0
     for _ in range(trials):
         found = stats.ratio(heavy_tailed(rng, n), heavy_tailed(rng, m), paired=False)

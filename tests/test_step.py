@@ -258,14 +258,6 @@ def test_moves_that_help_never_hurt_and_units_do_not_matter(
     assert step.seconds(slower, workers) == pytest.approx(scale * time, rel=1e-9)
 
 
-def test_a_scalar_gives_a_float_and_an_array_the_same_numbers():
-    job = replace(JOB, overlap=0.5, stages=2, accumulation=4, per_node=4, all_reduce_inside=inside)
-    for function in (step.compute, step.communication, step.exposed, step.seconds):
-        assert type(function(job, 64)) is float
-        assert function(job, [64, 64]).tolist() == [function(job, 64)] * 2
-    assert step.throughput(job, 64) == pytest.approx(4 * 4096 / step.seconds(job, 64))
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -318,3 +310,8 @@ def test_a_field_that_makes_no_sense_is_refused_in_one_sentence(changes, sentenc
 def test_a_count_or_a_function_that_makes_no_sense_is_refused(call, sentence):
     with pytest.raises((ValueError, TypeError), match=sentence):
         call()
+
+
+def test_the_throughput_is_the_samples_of_a_step_over_its_seconds():
+    job = replace(JOB, overlap=0.5, stages=2, accumulation=4, per_node=4, all_reduce_inside=inside)
+    assert step.throughput(job, 64) == pytest.approx(4 * 4096 / step.seconds(job, 64))

@@ -124,24 +124,6 @@ def test_equal_workers_wait_for_nobody():
     assert stragglers.resampled(1000, [2, 2]) == 2
 
 
-def test_scalars_and_arrays_agree():
-    for expected, _ in FAMILIES.values():
-        assert type(expected(4)) is float
-        assert expected(np.array([[4, 4]])).tolist() == [[expected(4)] * 2]
-    assert stragglers.resampled([[4]], [1, 2]).tolist() == [[stragglers.resampled(4, [1, 2])]]
-
-
-def test_bad_input_is_answered_in_one_sentence():
-    with pytest.raises(
-        ValueError, match=r"high must be at least low, got a high that is 1 s below"
-    ):
-        stragglers.uniform(2, 3, 2)
-    with pytest.raises(ValueError, match=r"spread must be in \[0, 3\], got 5"):
-        stragglers.lognormal(2, 1, 5)
-    with pytest.raises(ValueError, match="got 0: it counts the workers that all have to finish"):
-        stragglers.exponential(0, 1)
-
-
 def test_pareto_keeps_its_digits_among_very_many_workers():
     """Far out the mean of the slowest is the least times Gamma(1 - 1/a) K^(1/a)."""
     from math import gamma

@@ -168,21 +168,3 @@ def test_isoefficiency_broadcasts_like_the_rest():
 def test_what_is_no_overhead_is_refused_in_one_sentence(overhead, error, sentence):
     with pytest.raises(error, match=sentence):
         study.isoefficiency(4, 0.8, overhead)
-
-
-@pytest.mark.parametrize(
-    ("function", "arguments"),
-    [
-        (study.strong_efficiency, (100, 20, 64, 8)),
-        (study.weak_efficiency, (100, 125)),
-        (study.scaled_speedup, (100, 125, 64)),
-        (study.algorithmic_efficiency, (40, 50)),
-        (study.total_efficiency, (0.5, 0.8)),
-    ],
-)
-def test_a_scalar_gives_a_float_and_an_array_the_same_numbers(function, arguments):
-    scalar = function(*arguments)
-    array = function(*(np.array([[a, a]]) for a in arguments))
-    assert type(scalar) is float
-    assert array.shape == (1, 2)
-    assert (array == scalar).all()

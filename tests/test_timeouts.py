@@ -67,16 +67,3 @@ def test_patience_buys_throughput_with_latency():
     sizes = timeouts.batch(1000, 64, patience)
     assert (np.diff(1000 / batching.throughput(sizes, *V100)) < 0).all()
     assert (np.diff(timeouts.response(1000, 64, patience, *V100)) > 0).all()
-
-
-def test_scalars_and_arrays_agree():
-    for function, arguments in (
-        (timeouts.batch, (100, 8, 0.01)),
-        (timeouts.waiting, (100, 8, 0.01)),
-        (timeouts.response, (100, 8, 0.01, *V100)),
-    ):
-        assert type(function(*arguments)) is float
-        arrays = (np.array([[a, a]]) for a in arguments)
-        assert function(*arrays).tolist() == [[function(*arguments)] * 2]
-    with pytest.raises(ValueError, match=r"limit must be a whole number, got 2\.5"):
-        timeouts.batch(100, 2.5, 0.01)

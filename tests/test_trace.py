@@ -358,40 +358,52 @@ def tally(paint, events, window):
     return tuple(counts.values())
 
 
-@settings(max_examples=300, deadline=None)
-@given(events=host_events)
-def test_any_timeline_of_a_host_agrees_with_painting_it(events, tmp_path_factory):
-    path = written(tmp_path_factory.mktemp("t") / "t.json", [step(0, LENGTH), *events])
-    (split,) = trace.read(path, workers=2)
-    assert milliseconds(split) == tally(painted_host, events, (0, LENGTH))
+TRIES = pytest.mark.parametrize("tries", [60, pytest.param(300, marks=pytest.mark.thorough)])
 
 
-@settings(max_examples=300, deadline=None)
-@given(host=host_events, calls=calls, device=device_events, cut=st.integers(1, LENGTH - 1))
-def test_any_timeline_of_a_device_agrees_with_painting_it(
-    host, calls, device, cut, tmp_path_factory
-):
+@TRIES
+def test_any_timeline_of_a_host_agrees_with_painting_it(tries, tmp_path):
+    @settings(max_examples=tries, deadline=None)
+    @given(events=host_events)
+    def agrees(events):
+        path = written(tmp_path / "t.json", [step(0, LENGTH), *events])
+        (split,) = trace.read(path, workers=2)
+        assert milliseconds(split) == tally(painted_host, events, (0, LENGTH))
+
+    agrees()
+
+
+@TRIES
+def test_any_timeline_of_a_device_agrees_with_painting_it(tries, tmp_path):
     """Two steps, each ending with the last thing launched in it, the second not before the first."""
-    events = [*host, *calls, *device]
-    marks = [(0, cut), (cut, LENGTH)]
-    launched = {e["args"]["correlation"]: e["ts"] for e in calls}
-    windows, done = [], 0
-    for start, end in marks:
-        own = [
-            e["ts"] + e["dur"]
-            for e in device
-            if 1000 * start <= launched.get(e["args"].get("correlation"), e["ts"]) < 1000 * end
+
+    @settings(max_examples=tries, deadline=None)
+    @given(host=host_events, calls=calls, device=device_events, cut=st.integers(1, LENGTH - 1))
+    def agrees(host, calls, device, cut):
+        events = [*host, *calls, *device]
+        marks = [(0, cut), (cut, LENGTH)]
+        launched = {e["args"]["correlation"]: e["ts"] for e in calls}
+        windows, done = [], 0
+        for start, end in marks:
+            own = [
+                e["ts"] + e["dur"]
+                for e in device
+                if 1000 * start <= launched.get(e["args"].get("correlation"), e["ts"]) < 1000 * end
+            ]
+            windows.append((max(start, done), max([1000 * end, *own]) // 1000))
+            done = windows[-1][1]
+        steps = [step(*mark, f"ProfilerStep#{k}") for k, mark in enumerate(marks)]
+        path = written(tmp_path / "t.json", [*steps, *events])
+        if any(start >= end for start, end in windows):
+            with pytest.raises(ValueError, match="must have steps that take time"):
+                trace.read(path, workers=2)
+            return
+        found = trace.read(path, workers=2)
+        assert [milliseconds(s) for s in found] == [
+            tally(painted_device, events, w) for w in windows
         ]
-        windows.append((max(start, done), max([1000 * end, *own]) // 1000))
-        done = windows[-1][1]
-    steps = [step(*mark, f"ProfilerStep#{k}") for k, mark in enumerate(marks)]
-    path = written(tmp_path_factory.mktemp("t") / "t.json", [*steps, *events])
-    if any(start >= end for start, end in windows):
-        with pytest.raises(ValueError, match="must have steps that take time"):
-            trace.read(path, workers=2)
-        return
-    found = trace.read(path, workers=2)
-    assert [milliseconds(s) for s in found] == [tally(painted_device, events, w) for w in windows]
+
+    agrees()
 
 
 # --- A real step, recorded by Kineto ---

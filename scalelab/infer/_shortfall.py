@@ -4,6 +4,7 @@ A serial part takes the same time on any number of workers, communication takes 
 stop before the two part ways fit both; then only a measured exposed communication can tell.
 """
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -88,7 +89,7 @@ def shortfall(workers, base, gains, found, seconds, exposed):
         share = min(1.0, exposed[top] / lost)
         return Shortfall(**told, cause=_cause(share, share), low=share, high=share, how="measured")
     # A fit starts at the smallest size, whichever the baseline is.
-    low, high = _fitted(Rows.of(workers, seconds=seconds), workers[top] / min(workers))
+    low, high = _fitted(tuple(workers), tuple(seconds), workers[top] / min(workers))
     if low is None:
         return Shortfall(**told, cause="cannot tell", low=None, high=None, how="")
     return Shortfall(**told, cause=_cause(low, high), low=low, high=high, how="fitted")
@@ -103,8 +104,10 @@ def _cause(low, high):
     return "both" if high - low < 0.2 else "cannot tell"
 
 
-def _fitted(rows, factor):
+@functools.lru_cache(maxsize=16)  # a slider that moves a demand asks for the same rows again and again
+def _fitted(workers, seconds, factor):
     """The least and the largest share of communication that rows and either of its shapes allow."""
+    rows = Rows.of(workers, seconds=seconds)
     try:
         fits = [fit(rows, name) for name in ("amdahl + log", "amdahl + linear")]
     except Refused:

@@ -36,7 +36,9 @@ class Coverage:
     share: float  # of those held, every system counting once
 
 
-# What `calibrate.settings` and `calibrate.coverage` return; a test recomputes them.
+# What `calibrate.settings` and `calibrate.coverage` return, and a digest of all that they depend on;
+# a test compares it, and `python -m tests.learned` learns anew.
+LEARNED_FROM = "aac3b0a08debf8167dfe23c38c29219d47d223f2f7d54c34bd37e5b4a57e1db8"
 CALIBRATED = Settings(noise=0.0003, drift=1000.0)
 # The largest size, from all smaller ones; any later size, from three or more smaller ones.
 NEXT = Coverage(inside=26, of=27, systems=8, share=0.9375)

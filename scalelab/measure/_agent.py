@@ -39,10 +39,11 @@ def run(entry, arguments, workers, limit):
         if METHOD == "forkserver":
             _start_server()  # it imports torch while this process does, two lines below
         spec, agent = _agent(entry, (deadline, *arguments), workers, deadline, folder)
-        try:
-            result = agent.run()
-        finally:
-            spec.rdzv_handler.shutdown()
+        with _unnamed():
+            try:
+                result = agent.run()
+            finally:
+                spec.rdzv_handler.shutdown()
         for rank, failure in result.failures.items():
             raise Failed(f"{_cause(failure)} on rank {rank}", _remains.output(folder, rank))
     return result.return_values
@@ -157,6 +158,23 @@ def _quiet():
         for logger in loggers:
             logger.removeHandler(silence)
             logger.propagate = True
+
+
+@contextlib.contextmanager
+def _unnamed():
+    """Keep the rendezvous from asking who called it, for a log that is off.
+
+    It looks up the source of the whole stack, again and again: under a notebook or a test, where the
+    stack is deep, that takes longer than the launch.
+    """
+    from torch.distributed.elastic.rendezvous import dynamic_rendezvous as rendezvous
+
+    before = getattr(rendezvous, "get_method_name", None)
+    rendezvous.get_method_name = lambda *_: ""
+    try:
+        yield
+    finally:
+        rendezvous.get_method_name = before
 
 
 @contextlib.contextmanager

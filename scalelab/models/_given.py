@@ -18,7 +18,8 @@ def numbers(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):
     # Two reductions are far cheaper than a mask; a NaN fails both comparisons.
     if array.size:
         least, most = array.min(), array.max()
-        if not ((least > low if above else least >= low) and most <= high and most < math.inf):
+        reached = least > low if above or low == -math.inf else least >= low
+        if not (reached and most <= high and most < math.inf):
             inside = (array > low if above else array >= low) & (array <= high) & np.isfinite(array)
             where = int(np.flatnonzero(~inside.ravel())[0])
             place = f" at position {where}" if array.ndim else ""
@@ -26,6 +27,8 @@ def numbers(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):
                 f"{name} must be {expected(low, high, above)}, "
                 f"got {array.flat[where]:g}{place}: {meaning}"
             )
+        if least == 0:
+            return np.asarray(array + 0.0)  # a zero has no sign: 1 / -0.0 would be -inf
     return array
 
 

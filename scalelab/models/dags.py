@@ -168,7 +168,11 @@ def evaluate(dag, inputs, zero=0):
     """
     form = compact(dag)
     given = [node for node, op in dag.nodes(data="op") if op == "input"]
-    if not hasattr(inputs, "__len__") or len(inputs) != len(given):
+    try:
+        fits = len(inputs) == len(given)
+    except TypeError:
+        fits = False
+    if not fits:
         raise ValueError(
             f"inputs must hold {len(given)} values, got {shown(inputs)}: "
             "one per input node, in the order of the nodes"

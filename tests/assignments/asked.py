@@ -1,5 +1,6 @@
 """What the check of a task asks for: its right values, and the inputs of its functions."""
 
+import functools
 from collections import Counter
 from unittest import mock
 
@@ -49,6 +50,7 @@ def asked(slug, task, number, word="course 0", seed=None):
     return values, inputs
 
 
+@functools.cache
 def commonest(slug, task, seed=None):
     """Return {value: (how many values it has, how many variants share the commonest)}."""
     seen = {}

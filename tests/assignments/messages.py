@@ -30,11 +30,11 @@ def coincidences(slug, task, number, source=None):
                 yield what, message
 
 
-def every(slug):
+def every(slug, numbers=VARIANTS):
     """Return {(task and what is judged, message): [variants]} of an assignment."""
     found = defaultdict(list)
     for task in Assignment(slug).tasks:
-        for number in VARIANTS:
+        for number in numbers:
             for what, message in coincidences(slug, task, number):
                 found[f"{task} {what}", message].append(number)
     return dict(found)

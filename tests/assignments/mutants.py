@@ -9,10 +9,9 @@ import ast
 import copy
 import functools
 import sys
-from unittest import mock
 
 from scalelab.checks.call import call
-from tests.assignments.runner import Assignment, in_course
+from tests.assignments.runner import Assignment, in_course, table
 
 _FLIPPED = {
     **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult},
@@ -35,6 +34,11 @@ def mutants(source):
     >>> list(mutants("### BEGIN SOLUTION\ny = 2 * x\n### END SOLUTION"))
     ['2 * x → 2 / x', '2 * x → 2', '2 * x → x', '2 → 3']
     """
+    return {key: make() for key, make in _made(source).items()}
+
+
+def _made(source):
+    """Return {"old → new": a function that writes the source with this slip}."""
     tree = ast.parse(source)
     made = {}
     for node in _inside(tree, source):
@@ -42,42 +46,47 @@ def mutants(source):
             key = f"{_written(node)} → {_written(changed)}"
             while key in made:  # the same slip at another place
                 key += " (again)"
-            made[key] = _replaced(tree, node, changed)
+            made[key] = functools.partial(_replaced, tree, node, changed)
     return made
 
 
 @functools.cache
-def outcomes(slug):
-    """Return {"task: old → new": whether it lost points} for every mutant of an assignment."""
+def slips(slug):
+    """Return {"task: old → new": a function that writes the answer with this slip}."""
+    assignment = Assignment(slug)
+    return {
+        f"{task}: {slip}": make
+        for task in assignment.tasks
+        for slip, make in _made(assignment.cells[f"answer-{task}"].source).items()
+    }
+
+
+def outcomes(slug, chosen=None):
+    """Return {"task: old → new": whether it lost points} for some mutants of an assignment, or all."""
     assignment = Assignment(slug)
     # Without a limit of time, which would break off an import and with it all that follow.
     assert all(graded.points == graded.most for graded in assignment.grade().values())
-    found = {}
-    # A mutant that never ends loses points after the time limit: here a short one will do.
-    with mock.patch("scalelab.checks.judge.SECONDS", 0.3):
-        for task in assignment.tasks:
-            key = f"answer-{task}"
-            for slip, source in mutants(assignment.cells[key].source).items():
-                found[f"{task}: {slip}"] = _loses(assignment, task, {key: source})
-    return found
+    return {slip: _loses(assignment, slip, slips(slug)[slip]()) for slip in chosen or slips(slug)}
 
 
-def _loses(assignment, task, answers):
+def _loses(assignment, slip, source):
     """Grade within a limit of time: the answer cell itself may be what never ends."""
-    # With some numbers a slip makes no difference: whoever draws those has made none.
-    for number in (0, 7, 13):
-        with in_course(number=number):
-            if not _full(assignment, task, answers):
-                return True
-    return False
+    task = slip.partition(":")[0]
+    # A mutant that never ends loses points after the time limit: a short one will do for those
+    # that are not known to survive, and so to end.
+    survives = slip in getattr(table(assignment.slug), "SURVIVORS", {})
+    each, whole = (60.0, 600.0) if survives else (0.3, 3.0)
 
-
-def _full(assignment, task, answers):
     def full():
-        graded = assignment.grade(answers, only=task)[f"check-{task}"]
+        graded = assignment.grade({f"answer-{task}": source}, only=task)[f"check-{task}"]
         return graded.points == graded.most
 
-    return call(full, seconds=3.0).value is True
+    # With some numbers a slip makes no difference: whoever draws those has made none.
+    for number in (0, 7, 13):
+        with in_course(number=number, seconds=each):
+            if call(full, seconds=whole).value is not True:
+                return True
+    return False
 
 
 def _inside(tree, source):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 
 import pytest
 
+from tests.conftest import processor
 from tests.notebooks import ROOT
 
 FLAGS = (
@@ -20,6 +22,9 @@ FLAGS = (
     # Behind the routes below, which count: what slips past them still finds nobody.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
+# Mathematics and icons take most of the time that a page needs to open; a test of neither goes without.
+ORNAMENTS = re.compile(r"/_static/(mathjax/|scripts/fontawesome)")
+PATIENCE = 120_000  # milliseconds, a safety net: nothing here says how fast a machine is
 MOST = 12  # faults that one report lists
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SETTLED = """async () => {
@@ -46,15 +51,19 @@ def nothing(faults: list) -> None:
 class Visit:
     """One reader with a fresh profile who may reach only `home`, and what went wrong meanwhile."""
 
-    def __init__(self, browser, home: str = "file://", **options) -> None:
+    def __init__(self, browser, home: str = "file://", *, plain: bool = False, **options) -> None:
         self.home = home
         self.scripted = options.get("java_script_enabled", True)
         self.outside: list[str] = []
         self.missing: list[str] = []
         self.errors: list[str] = []
         self.context = browser.new_context(service_workers="block", **options)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(PATIENCE)
         self.context.route("**/*", self._answer)
+        if plain:
+            self.context.route(
+                ORNAMENTS, lambda route: route.fulfill(content_type="text/javascript")
+            )
         self.context.on("requestfailed", self._failed)
         self.context.on("response", self._answered)
         self.context.on("console", self._console)
@@ -66,6 +75,11 @@ class Visit:
         """Go there, and wait until mathematics and fonts are in place."""
         self.page.goto(address)
         self.page.evaluate(SETTLED)
+
+    def forget(self) -> None:
+        """Begin anew with what goes wrong."""
+        for faults in (self.outside, self.missing, self.errors):
+            faults.clear()
 
     @property
     def faults(self) -> list[str]:
@@ -106,6 +120,14 @@ class Visit:
 
 
 @contextlib.contextmanager
+def walking(browser, **options):
+    """Yield a Visit that goes from page to page, and opens each as if it were its first."""
+    with visiting(browser, **options) as visit:
+        visit.context.add_init_script("location.protocol === 'file:' && sessionStorage.clear()")
+        yield visit
+
+
+@contextlib.contextmanager
 def visiting(browser, **options):
     """Yield a Visit and end it."""
     visit = Visit(browser, **options)
@@ -132,7 +154,7 @@ def chromium():
 
 
 @pytest.fixture(scope="package")
-def browser():
+def browser(request):
     """Return one Chromium for all tests of this folder.
 
     It ends with the folder: while it lives, its event loop stands in the way of tests that start their own.
@@ -142,6 +164,8 @@ def browser():
         say(f"expected a browser named {', '.join(NAMES)}, found none: install Debian's chromium")
     with chromium() as one:
         yield one
+        ended = processor()
+    request.config.began += processor() - ended  # what it took is not the last test's
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, SoupStrainer
 
 from tests.notebooks import ROOT
 
@@ -33,7 +33,8 @@ def links(folder: Path = BUILT) -> dict[str, list[str]]:
         page = path.relative_to(folder)
         if page.parts[0] == "_static":
             continue
-        for link in BeautifulSoup(path.read_bytes(), "html.parser").select("a[href]"):
+        only = SoupStrainer("a", href=True)
+        for link in BeautifulSoup(path.read_bytes(), "html.parser", parse_only=only).find_all("a"):
             if re.match(r"[a-z]+:|//", link["href"], re.IGNORECASE):
                 found[link["href"]].add(page.with_suffix("").as_posix())
     return {address: sorted(pages) for address, pages in sorted(found.items())}

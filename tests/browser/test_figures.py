@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import re
-from dataclasses import dataclass
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from bs4 import BeautifulSoup
 
 from scalelab.records import Stamp
-from scalelab.show import draw
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.explore import Replay, Slider
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, nothing, visiting
+from tests.browser.figures import Live, explored, made_anew
 from tests.browser.test_pages import PAGES
-from tests.notebooks import ROOT, WRITTEN, chapter
+from tests.notebooks import ROOT, WRITTEN
 
 HEAVIEST = 300_000  # bytes that we may add to a page, compressed
 SHARED = (".css", ".js", ".woff2")
-SVG = "{http://www.w3.org/2000/svg}"
-
-STATE = """(figure) => {
-  const texts = (selector) => [...figure.querySelectorAll(selector)].map((e) => e.textContent);
-  const inputs = [...figure.querySelectorAll(".sl-control input")];
-  return {
-    values: inputs.map((e) => Number(e.value)),
-    spoken: inputs.map((e) => e.getAttribute("aria-valuetext")),
-    outputs: texts(".sl-control output"),
-    title: figure.querySelector(".sl-title").textContent,
-    alt: figure.querySelector("svg[role=img]").getAttribute("aria-label"),
-    readouts: texts(".sl-readouts dd"),
-    rows: [...figure.querySelectorAll(".sl-twin tbody tr")]
-      .map((row) => [...row.cells].map((e) => e.textContent)),
-    drawn: [...figure.querySelectorAll("svg [id*='-series-']")].map((group) => [
-      group.id.replace(/.*(series-)/, "$1"),
-      group.querySelector(":scope > path")?.getAttribute("d") ?? "",
-      [...group.querySelectorAll("use")].filter((e) => e.style.display !== "none")
-        .map((e) => [Number(e.getAttribute("x")), Number(e.getAttribute("y"))]),
-    ]),
-  };
-}"""
+OURS = re.compile(rb"<(figure|style)\b.*?</\1>", re.DOTALL)
 
 
 def sampler(scale: float, gap: float) -> Chart:
@@ -77,119 +54,15 @@ def sampled() -> Replay:
     )
 
 
-def explored(slug: str) -> list[str]:
-    """The cells of a chapter that show a figure to play with, in the order of its page."""
-    return [cell for cell in chapter(slug).code if re.search(r"^explore\(", cell, re.MULTILINE)]
-
-
-def made_anew(slug: str, number: int) -> Replay:
-    """The figure that a chapter's own cell makes here, on top of nothing but the chapter's imports."""
-    found: list[Replay] = []
-    names: dict = {}
-    exec(chapter(slug).code[0], names)
-    names["explore"] = lambda make, **sliders: found.append(Replay(make, sliders))
-    exec(explored(slug)[number], names)
-    return found[0]
-
-
-@dataclass
-class Live:
-    """A figure in a page, and the same figure made anew by Python."""
-
-    visit: Visit
-    figure: object
-    replay: Replay
-
-    def state(self) -> dict:
-        return self.figure.evaluate(STATE)
-
-    def buttons(self) -> list:
-        """Return what stands below the sliders, in order."""
-        return self.figure.locator(".sl-link, .sl-reset").all()
-
-    def sliders(self) -> list:
-        """The sliders as an assistive technology finds them: by role and name."""
-        return [
-            self.figure.get_by_role("slider", name=one.label, exact=False)
-            for one in self.replay.sliders.values()
-        ]
-
-    def agrees(self) -> dict:
-        """Hold all that the page shows against Python's chart of the same choice, and return it."""
-        state = self.state()
-        chart = self.replay.frames[np.ravel_multi_index(state["values"], self.replay.shape)]
-        sliders = self.replay.sliders.values()
-        texts = [one.texts[at] for one, at in zip(sliders, state["values"], strict=True)]
-        assert state["outputs"] == state["spoken"] == texts
-        assert state["title"] == chart.title
-        assert state["alt"] == chart.describe()
-        assert state["readouts"] == list(chart.readouts.values())
-        assert state["rows"] == list(chart.rows())
-        for name, distance in distances(state["drawn"], chart).items():
-            assert distance < 0.5, f"{name} is {distance:g} px from where Python draws it"
-        return state
-
-
-def distances(drawn: list, chart: Chart) -> dict[str, float]:
-    """How far each series in the page is from the one in Python's own picture of the chart."""
-    text, scales = draw.svg(chart)
-    corners = []
-    for scale, axis in ((scales["x"], chart.x), (scales["y"], chart.y)):
-        start, slope, log = scale
-        corners.append(
-            sorted(start + slope * (np.log10(v) if log else v) for v in (axis.low, axis.high))
-        )
-    python = {
-        group.get("id").split("-", 1)[1]: (
-            getattr(group.find(f"{SVG}path"), "attrib", {}).get("d", ""),
-            [
-                [float(use.get("x")), float(use.get("y"))]
-                for use in group.iter(f"{SVG}use")
-                if "display: none" not in use.get("style", "")
-            ],
-        )
-        for group in ElementTree.fromstring(text).iter(f"{SVG}g")
-        if "-series-" in group.get("id", "")
-    }
-    assert {name for name, *_ in drawn} == set(python)
-    found = {}
-    for name, path, marks in drawn:
-        there_path, there_marks = python[name]
-        one, two = segments(path, marks), segments(there_path, there_marks)
-        found[name] = max(farthest(one, two, corners), farthest(two, one, corners))
-    return found
-
-
-def segments(path: str, marks: list) -> np.ndarray:
-    """The straight pieces (from, to) of a path; a lone point, and a mark, is a piece of no length."""
-    pieces = [(mark, mark) for mark in marks]
-    for stroke in path.split("M")[1:]:
-        points = np.array(re.findall(r"-?\d+\.?\d*", stroke), float).reshape(-1, 2)
-        if stroke.strip().lower().endswith("z"):
-            points = np.vstack([points, points[:1]])
-        pieces += list(zip(points, points[1:] if len(points) > 1 else points, strict=False))
-    return np.array(pieces, float).reshape(-1, 2, 2)
-
-
-def farthest(one: np.ndarray, two: np.ndarray, corners: list) -> float:
-    """The largest distance of ends and middles of `one` inside the axes from the pieces of `two`."""
-    (left, right), (top, bottom) = corners
-    ends = np.concatenate([one[:, 0], one[:, 1], one.mean(axis=1)])
-    x, y = ends.T
-    ends = ends[(x >= left) & (x <= right) & (y >= top) & (y <= bottom)]
-    if not len(ends):
-        return 0.0
-    if not len(two):
-        return np.inf
-    start, step = two[:, 0], two[:, 1] - two[:, 0]
-    length = (step**2).sum(-1)
-    along = ((ends[:, None] - start) * step).sum(-1) / np.where(length > 0, length, 1)
-    nearest = start + np.clip(along, 0, 1)[..., None] * step
-    return float(np.sqrt(((ends[:, None] - nearest) ** 2).sum(-1)).min(-1).max())
-
-
-FIGURES = [("sampler", 0), *((slug, n) for slug in WRITTEN for n in range(len(explored(slug))))]
-chapters = pytest.mark.parametrize("slug", WRITTEN)
+# The sampler holds all that a figure can do; the chapters' own start and end as Python says in `test_pages`.
+FIGURES = [
+    ("sampler", 0),
+    *(
+        pytest.param((slug, n), marks=pytest.mark.thorough)
+        for slug in WRITTEN
+        for n in range(len(explored(slug)))
+    ),
+]
 
 
 @pytest.fixture(scope="module", params=FIGURES, ids=lambda figure: f"{figure[0]}-{figure[1]}")
@@ -208,33 +81,43 @@ def made(request, book, tmp_path_factory):
     return replay, file.as_uri(), number
 
 
+def opened(visit: Visit, made) -> Live:
+    """Go to the figure."""
+    replay, address, number = made
+    visit.open(address)
+    return Live.on(visit, number, replay)
+
+
+@pytest.fixture(scope="module")
+def shared(made, browser):
+    """The figure in a page at a desk, for all tests that leave no trace there."""
+    with visiting(browser, plain=True) as visit:
+        yield opened(visit, made)
+        faults = visit.faults
+    nothing(faults)
+
+
 @pytest.fixture
-def live(made, visit):
-    """Return a way to open the figure in a fresh visit."""
+def live(shared):
+    """The same figure, where it starts."""
+    shared.reset()
+    return shared
 
-    def start(**options) -> Live:
-        replay, address, number = made
-        one = visit(**options)
-        one.open(address)
-        figure = one.page.locator(".sl-figure:has(.sl-controls)").nth(number)
-        figure.scroll_into_view_if_needed()
-        return Live(one, figure, replay)
 
-    return start
+def test_a_figure_opens_where_python_starts_it(shared):
+    assert shared.agrees(shared.first)["values"] == shared.start
 
 
 def test_every_key_moves_all_that_the_figure_says(live):
-    one = live()
-    fresh = one.agrees()
-    assert fresh["values"] == list(np.unravel_index(one.replay.start, one.replay.shape))
-    for at, slider in enumerate(one.sliders()):
-        last = one.replay.shape[at] - 1
-        one.figure.get_by_role("button", name="Reset").click()  # each from where the figure starts
+    fresh = live.agrees()
+    for at, slider in enumerate(live.sliders()):
+        last = live.end[at]
+        live.reset()  # each from where the figure starts
         slider.focus()
         shown = []
         for key, value in (("Home", 0), ("ArrowRight", 1), ("End", last), ("ArrowLeft", last - 1)):
             slider.press(key)
-            shown.append(one.agrees())
+            shown.append(live.agrees())
             assert shown[-1]["values"][at] == value
         first, _, end, _ = shown
         assert first["spoken"] != end["spoken"]
@@ -243,65 +126,64 @@ def test_every_key_moves_all_that_the_figure_says(live):
 
 
 def test_reset_restores_what_was_there_at_first(live):
-    one = live()
-    fresh = one.agrees()
-    for slider in one.sliders():
+    for slider in live.sliders():
         slider.press("End")
-    assert one.agrees()["values"] != fresh["values"]
-    one.figure.get_by_role("button", name="Reset").click()
-    again = one.agrees()
-    assert {**again, "drawn": None} == {**fresh, "drawn": None}
+    assert live.agrees()["values"] == live.end
+    live.reset()
+    assert {**live.agrees(), "drawn": None} == {**live.first, "drawn": None}
 
 
-def test_a_link_brings_another_reader_to_the_same_view(live):
-    one = live()
-    for slider in one.sliders():
+def test_a_link_brings_another_reader_to_the_same_view(live, made, visit):
+    for slider in live.sliders():
         slider.press("End")
-    seen = one.agrees()
-    address = one.figure.locator(".sl-link").evaluate("a => a.href")
-    other = live()
-    other.visit.page.goto("about:blank")
-    other.visit.open(address)
+    seen = live.agrees()
+    address = live.figure.locator(".sl-link").evaluate("a => a.href")
+    replay, _, number = made
+    other = opened(visit(plain=True), (replay, address, number))
     assert {**other.agrees(), "drawn": None} == {**seen, "drawn": None}
 
 
-@pytest.mark.parametrize("hostile", ["figure-1=x", "figure-1=9999.9999.3", "figure-1=", "%00"])
-def test_an_address_that_asks_for_nonsense_changes_nothing_or_stops_at_the_end(live, hostile):
-    one = live()
-    one.visit.page.evaluate("hash => { location.hash = hash; }", hostile)
-    one.agrees()
-    assert one.visit.faults == []
+@pytest.mark.parametrize(
+    ("hostile", "where"),
+    [("{}=x", "start"), ("{}=", "start"), ("%00", "start"), ("{}=9999.9999.9999.9999", "end")],
+)
+def test_an_address_that_asks_for_nonsense_changes_nothing_or_stops_at_the_end(
+    live, hostile, where
+):
+    live.go(hostile.format(live.key))
+    assert live.agrees()["values"] == getattr(live, where)
+    assert live.visit.faults == []
 
 
 def test_tab_walks_through_the_controls_and_shows_where_it_is(live):
-    one = live()
-    keyboard = one.visit.page.keyboard
-    stamps = one.figure.locator("a.sl-stamp").all()  # links on a page of the book
-    stops = [*one.sliders(), *one.buttons(), *stamps, one.figure.locator("summary")]
+    keyboard = live.visit.page.keyboard
+    stamps = live.figure.locator("a.sl-stamp").all()  # links on a page of the book
+    stops = [*live.sliders(), *live.buttons(), *stamps, live.figure.locator("summary")]
     stops[0].focus()
     keyboard.press("Shift+Tab")
     for stop in stops:
         keyboard.press("Tab")
         assert stop.evaluate("e => e === document.activeElement")
         assert stop.evaluate("e => getComputedStyle(e).outlineStyle") != "none"
-    keyboard.press("Enter")
-    assert one.figure.locator(".sl-twin tbody").is_visible()
+    numbers = live.figure.locator(".sl-twin tbody")
+    for shown in (True, False):
+        keyboard.press("Enter")
+        assert numbers.is_visible() == shown
 
 
 def test_a_mouse_drags_a_slider(live):
-    one = live()
-    mouse = one.visit.page.mouse
-    for at, slider in enumerate(one.sliders()):
+    mouse = live.visit.page.mouse
+    for at, slider in enumerate(live.sliders()):
         slider.press("Home")
         box = slider.bounding_box()
         middle = box["y"] + box["height"] / 2
         mouse.move(box["x"] + 8, middle)
         mouse.down()
         mouse.move(box["x"] + box["width"] / 2, middle, steps=4)
-        assert 0 < one.agrees()["values"][at] < one.replay.shape[at] - 1
+        assert 0 < live.agrees()["values"][at] < live.end[at]
         mouse.move(box["x"] + box["width"] + 20, middle, steps=4)
         mouse.up()
-        assert one.agrees()["values"][at] == one.replay.shape[at] - 1
+        assert live.agrees()["values"][at] == live.end[at]
 
 
 PHONE = {"has_touch": True, "is_mobile": True, "viewport": {"width": 360, "height": 740}}
@@ -326,11 +208,11 @@ def drag(visit: Visit, slider) -> None:
     touch("touchEnd")
 
 
-def test_a_finger_drags_a_slider_on_a_phone(live):
-    one = live(**PHONE)
+def test_a_finger_drags_a_slider_on_a_phone(made, visit):
+    one = opened(visit(plain=True, **PHONE), made)
     for at, slider in enumerate(one.sliders()):
         drag(one.visit, slider)
-        assert one.agrees()["values"][at] == one.replay.shape[at] - 1
+        assert one.agrees()["values"][at] == one.end[at]
 
 
 def test_a_finger_drags_every_slider_outside_chapters(visit, book):
@@ -338,7 +220,7 @@ def test_a_finger_drags_every_slider_outside_chapters(visit, book):
     for page in set(PAGES) - {f"chapters/{slug}" for slug in WRITTEN}:
         if b"sl-controls" not in (book / f"{page}.html").read_bytes():
             continue
-        one = visit(**PHONE)
+        one = visit(plain=True, **PHONE)
         one.open((book / f"{page}.html").as_uri())
         for figure in one.page.locator(".sl-figure.sl-alive").all():
             for slider in figure.get_by_role("slider").all():
@@ -350,8 +232,8 @@ def test_a_finger_drags_every_slider_outside_chapters(visit, book):
     assert moved >= 2  # the cover has a figure
 
 
-def test_without_a_script_picture_numbers_and_stamp_are_there_and_no_dead_control(live):
-    one = live(java_script_enabled=False)
+def test_without_a_script_picture_numbers_and_stamp_are_there_and_no_dead_control(made, visit):
+    one = opened(visit(java_script_enabled=False), made)
     chart = one.replay.chart
     assert one.figure.get_by_role("img", name=chart.describe()).is_visible()
     assert one.figure.locator(".sl-controls").is_hidden()
@@ -364,38 +246,27 @@ def test_without_a_script_picture_numbers_and_stamp_are_there_and_no_dead_contro
 
 
 def test_paper_shows_the_table_and_no_control(live):
-    one = live()
-    one.visit.page.emulate_media(media="print")
-    assert one.figure.locator(".sl-controls").is_hidden()
-    table = one.figure.locator(".sl-twin table")
-    assert table.evaluate("e => e.checkVisibility()")
-    assert table.bounding_box()["height"] > 20
-    assert one.figure.locator("figcaption").is_visible()
+    page = live.visit.page
+    page.emulate_media(media="print")
+    try:
+        assert live.figure.locator(".sl-controls").is_hidden()
+        table = live.figure.locator(".sl-twin table")
+        assert table.evaluate("e => e.checkVisibility()")
+        assert table.bounding_box()["height"] > 20
+        assert live.figure.locator("figcaption").is_visible()
+    finally:
+        page.emulate_media(media="screen")
 
 
-@chapters
-def test_a_page_moves_every_figure_its_chapter_explores(visit, book, slug):
-    one = visit()
-    one.open((book / "chapters" / f"{slug}.html").as_uri())
-    assert one.page.locator(".sl-figure.sl-alive").count() == len(explored(slug))
-
-
-@chapters
-def test_every_figure_has_a_stamp_and_its_numbers(book, slug):
-    soup = BeautifulSoup((book / "chapters" / f"{slug}.html").read_bytes(), "html.parser")
-    for figure in soup.select(".sl-figure"):
-        title = figure.select_one(".sl-title").text
-        assert figure.select_one("figcaption .sl-stamp"), title
-        assert figure.select(".sl-twin tbody tr"), title
+@functools.cache
+def shared_weight() -> int:
+    """What a first visit fetches for any page: our styles, scripts and fonts."""
+    files = [file for file in (ROOT / "book" / "_static").rglob("*") if file.suffix in SHARED]
+    return sum(len(gzip.compress(file.read_bytes())) for file in files)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_weighs_little_more_than_a_plain_one(book, page):
-    """Its figures, and our styles, scripts and fonts as a first visit fetches them."""
     html = (book / f"{page}.html").read_bytes()
-    plain = BeautifulSoup(html, "html.parser")
-    for part in plain.select("figure.sl-figure, style"):
-        part.decompose()
-    figures = len(gzip.compress(html)) - len(gzip.compress(plain.encode()))
-    shared = [file for file in (ROOT / "book" / "_static").rglob("*") if file.suffix in SHARED]
-    assert figures + sum(len(gzip.compress(file.read_bytes())) for file in shared) <= HEAVIEST
+    figures = len(gzip.compress(html)) - len(gzip.compress(OURS.sub(b"", html)))
+    assert figures + shared_weight() <= HEAVIEST

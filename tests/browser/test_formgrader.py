@@ -3,13 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -18,7 +11,7 @@ from playwright.sync_api import expect
 
 from scalelab.grading import unit, walls
 from tests.browser.conftest import visiting
-from tests.browser.test_lab import OPTIONS, TOKEN
+from tests.browser.test_lab import PATIENCE, TOKEN, serving
 from tests.submissions import assignment, classes
 from tests.submissions.kinds import kinds
 
@@ -50,30 +43,8 @@ def course(tmp_path_factory):
 @pytest.fixture(scope="module")
 def server(course, tmp_path_factory):
     """The address of a Jupyter server in the course's folder."""
-    folder = tmp_path_factory.mktemp("server")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    own = {f"JUPYTER_{name}_DIR": str(folder / name) for name in ("CONFIG", "DATA", "RUNTIME")}
-    line = [sys.executable, "-m", "jupyter_server", f"--ServerApp.port={port}", *OPTIONS]
-    with (folder / "log.txt").open("w") as log:
-        process = subprocess.Popen(
-            [word for word in line if "LabApp" not in word],
-            cwd=course[0], env=os.environ | own, stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(300):
-            try:
-                urllib.request.urlopen(f"{address}/api/status?token={TOKEN}", timeout=5)
-                break
-            except (urllib.error.URLError, ConnectionError):
-                assert process.poll() is None, (folder / "log.txt").read_text()[-2000:]
-                time.sleep(0.1)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(20)
+    with serving("jupyter_server", course[0], tmp_path_factory.mktemp("server")) as one:
+        yield one.address
 
 
 # The page takes its MathJax from elsewhere, and reads no score before that has come.
@@ -90,7 +61,7 @@ def shown(page, server, root, student):
         name = notebook.id
     page.goto(f"{server}/formgrader/submissions/{name}/")
     boxes = page.locator("input.score")
-    expect(boxes).to_have_count(4)
+    expect(boxes).to_have_count(4, timeout=PATIENCE)
     page.wait_for_function("[...document.querySelectorAll('input.score')].some(e => e.placeholder)")
     points = {
         box.get_attribute("id"): box.input_value() or box.get_attribute("placeholder")
@@ -102,6 +73,7 @@ def shown(page, server, root, student):
 def test_formgrader_shows_our_scores_and_keeps_what_a_person_gives(browser, course, server):
     root, found = course
     with visiting(browser, home=server) as visit:
+        visit.context.set_default_timeout(PATIENCE)
         visit.context.route(
             "**/mathjax/**",
             lambda route: route.fulfill(body=MATHJAX, content_type="text/javascript"),
@@ -117,7 +89,7 @@ def test_formgrader_shows_our_scores_and_keeps_what_a_person_gives(browser, cour
         shown(visit.page, server, root, "ada")
         visit.page.fill("#answer-3-2", "1.5")
         visit.page.press("#answer-3-2", "Tab")
-        expect(visit.page.locator(".score-saved:visible").first).to_be_visible()
+        expect(visit.page.locator(".score-saved:visible").first).to_be_visible(timeout=PATIENCE)
         grade(root)
         points = shown(visit.page, server, root, "ada")
     assert points == {"check-1-1": 2, "check-2-1": 1, "check-3-1": 3, "answer-3-2": 1.5}

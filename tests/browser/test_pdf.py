@@ -1,26 +1,52 @@
 """The book on paper: one file, all of it, and nothing cut off."""
 
+from __future__ import annotations
+
+import functools
+import random
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import pytest
 
+from tests.browser.conftest import nothing
 from tests.notebooks import ROOT, WRITTEN, chapter
+from tests.sampling import seed
 
 pypdf = pytest.importorskip("pypdf")
 
 
-@pytest.fixture(scope="module")
-def paper(book):
-    """The PDF, printed from the book as it was built."""
-    subprocess.run([sys.executable, ROOT / "book" / "_ext" / "pdf.py"], check=True)
-    return pypdf.PdfReader(ROOT / "_build" / "pdf" / "scalelab.pdf")
+EXTENSIONS = ROOT / "book" / "_ext"
+PRINT = "import sys, pathlib, pdf; pdf.printed(*map(pathlib.Path, sys.argv[1:]))"
 
 
-@pytest.fixture(scope="module")
-def words(paper):
-    return [page.extract_text() for page in paper.pages]
+@dataclass(frozen=True)
+class Paper:
+    """A PDF, the chapters that it holds, and the words of its pages."""
+
+    pdf: pypdf.PdfReader
+    slugs: tuple[str, ...]
+
+    @functools.cached_property
+    def words(self) -> list[str]:
+        return [page.extract_text() for page in self.pdf.pages]
+
+
+@pytest.fixture(
+    scope="module", params=["a chapter", pytest.param("the book", marks=pytest.mark.thorough)]
+)
+def paper(request, book, tmp_path_factory):
+    """The PDF, printed as `make pdf` prints: of one chapter, drawn each day, or of the whole book."""
+    if request.param == "the book":
+        subprocess.run([sys.executable, EXTENSIONS / "pdf.py"], check=True)
+        return Paper(pypdf.PdfReader(ROOT / "_build" / "pdf" / "scalelab.pdf"), WRITTEN)
+    slug = random.Random(seed()).choice(WRITTEN)
+    page = book / "chapters" / f"{slug}.html"
+    target = tmp_path_factory.mktemp("pdf") / "chapter.pdf"
+    subprocess.run([sys.executable, "-c", PRINT, page, target], cwd=EXTENSIONS, check=True)
+    return Paper(pypdf.PdfReader(target), (slug,))
 
 
 def flat(outline):
@@ -36,20 +62,20 @@ def tight(text):
 
 
 def test_every_chapter_has_a_bookmark(paper):
-    titles = {tight(title) for title in flat(paper.outline)}
-    for slug in WRITTEN:
+    titles = {tight(title) for title in flat(paper.pdf.outline)}
+    for slug in paper.slugs:
         title = chapter(slug).headings()[0][1]
         assert tight(title) in titles, title
 
 
-def test_no_page_is_empty_and_no_glyph_is_missing(words):
-    assert [n for n, text in enumerate(words, 1) if len(tight(text)) < 20] == []
-    assert [n for n, text in enumerate(words, 1) if "\ufffd" in text] == []
+def test_no_page_is_empty_and_no_glyph_is_missing(paper):
+    assert [n for n, text in enumerate(paper.words, 1) if len(tight(text)) < 20] == []
+    assert [n for n, text in enumerate(paper.words, 1) if "\ufffd" in text] == []
 
 
 def test_every_font_travels_with_the_file(paper):
     strangers = set()
-    for page in paper.pages:
+    for page in paper.pdf.pages:
         for font in page["/Resources"].get("/Font", {}).values():
             font = font.get_object()
             for one in font.get("/DescendantFonts", [font]):
@@ -61,17 +87,19 @@ def test_every_font_travels_with_the_file(paper):
     assert strangers == set()
 
 
-@pytest.mark.parametrize("slug", WRITTEN)
-def test_code_is_there_to_its_last_character(words, slug):
-    everything = tight("".join(words))
-    longest = sorted((line for code in chapter(slug).code for line in code.splitlines()), key=len)
-    for line in longest[-5:]:
-        assert tight(line) in everything, line
+def test_code_is_there_to_its_last_character(paper):
+    everything = tight("".join(paper.words))
+    lost = []
+    for slug in paper.slugs:
+        lines = (line for code in chapter(slug).code for line in code.splitlines())
+        longest = sorted(lines, key=len)[-5:]
+        lost += [(slug, line) for line in longest if tight(line) not in everything]
+    nothing(lost)
 
 
-def test_figures_tables_and_folded_answers_are_on_paper(paper, words):
-    everything = tight("".join(words))
-    assert everything.count("Thenumbers") >= 2 * len(WRITTEN)
-    for slug in WRITTEN:
+def test_figures_tables_and_folded_answers_are_on_paper(paper):
+    everything = tight("".join(paper.words))
+    assert everything.count("Thenumbers") >= 2 * len(paper.slugs)
+    for slug in paper.slugs:
         answer = re.search(r":::\{dropdown\} Answer\n(\w+ \w+ \w+)", chapter(slug).prose)
         assert answer is None or tight(answer[1]) in everything

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from scalelab.infer import rubric
@@ -13,27 +15,24 @@ WIDEST = """Math.max(...[...document.querySelectorAll("body *")]
 INKS = "(e) => [getComputedStyle(document.body).backgroundColor, getComputedStyle(e).color]"
 
 
-@pytest.fixture
-def address(tmp_path):
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
     report = rubric.judge(study(quality=(*QUALITY[:-1], 0.86)))
-    path = tmp_path / "report.html"
+    path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(page_of(report))
     return path.as_uri()
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1200])
-def test_a_report_asks_for_nothing_and_fits_its_window(visit, address, scheme, width, scripts):
+def test_a_report_asks_for_nothing_and_fits_its_window(visit, address, scripts):
     """The visit fails at its end if the page asked for anything, or said an error."""
-    reader = visit(
-        color_scheme=scheme,
-        viewport={"width": width, "height": 800},
-        java_script_enabled=scripts,
-    )
-    reader.page.goto(address)
-    assert reader.page.evaluate(WIDEST) <= width
-    assert reader.page.locator("svg[role=img][aria-label]").count() == 3
+    reader = visit(java_script_enabled=scripts)
+    for scheme, width in itertools.product(("light", "dark"), (360, 1200)):
+        reader.page.emulate_media(color_scheme=scheme)
+        reader.page.set_viewport_size({"width": width, "height": 800})
+        reader.page.goto(address)
+        assert reader.page.evaluate(WIDEST) <= width, (scheme, width)
+        assert reader.page.locator("svg[role=img][aria-label]").count() == 3
 
 
 def test_figures_follow_the_reader_into_the_dark(visit, address):
@@ -57,8 +56,9 @@ def test_figures_follow_the_reader_into_the_dark(visit, address):
 def test_no_rule_of_accessibility_is_broken(visit, address):
     from axe_playwright_python.sync_playwright import Axe
 
+    reader = visit()
+    reader.page.goto(address)
     for scheme in ("light", "dark"):
-        reader = visit(color_scheme=scheme)
-        reader.page.goto(address)
+        reader.page.emulate_media(color_scheme=scheme)
         found = Axe().run(reader.page)
         assert [one["id"] for one in found.response["violations"]] == []

@@ -99,7 +99,7 @@ KINDS = [
             "memory": ({ONE: "x = bytearray(8 * 10**9)"}, GRADED, 4.0),
             "memory bit by bit": (
                 {ONE: "x = []\nwhile True: x.append(bytearray(10**8))"},
-                GRADED,
+                None,  # on a busy machine its time is over before its memory is
                 4.0,
             ),
             "memory in files": (

@@ -1,0 +1,48 @@
+"""Keep anew: `python -m tests.golden`, after `make book`; minutes, for every chapter is run once more."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from tqdm import tqdm
+
+from scalelab.measure.machine import this_machine
+from tests.golden import CHAPTERS, COMMANDS, commands, printed, rounded, shown
+from tests.notebooks import ROOT, WRITTEN, executed
+
+
+def keep_commands() -> None:
+    """Run every command and keep what it prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        kept = {line: rounded(printed(line, Path(folder))) for line in tqdm(commands())}
+    lines = ",\n".join(f"{json.dumps(line)}: {json.dumps(said)}" for line, said in kept.items())
+    COMMANDS.write_text(f"{{\n{lines}\n}}\n")
+
+
+def keep_chapters() -> None:
+    """Run every chapter once more and keep the cells that show what they show in the built book."""
+    kept, here = {}, this_machine().name
+    for slug in tqdm(WRITTEN):
+        again = nbformat.read(ROOT / "chapters" / f"{slug}.ipynb", as_version=4)
+        NotebookClient(
+            again, timeout=300, resources={"metadata": {"path": ROOT / "chapters"}}
+        ).execute()
+        first, second = shown(executed(slug)), shown(again)
+        kept[slug] = {
+            cell: text
+            for cell, text in first.items()
+            if second.get(cell) == text and (here not in text or "recorded" in text)
+        }
+    CHAPTERS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+what = sys.argv[1:] or ["commands", "chapters"]
+if "commands" in what:
+    keep_commands()
+if "chapters" in what:
+    keep_chapters()

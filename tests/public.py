@@ -1,0 +1,106 @@
+"""Every public function of the models, and what its parameters may sensibly be given."""
+
+import importlib
+import inspect
+import pkgutil
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import seed as seeded
+from hypothesis import strategies as st
+
+import scalelab.models
+from scalelab import ranks, units
+from scalelab.measure import stats
+from scalelab.models import (
+    algorithms,
+    bottleneck,
+    hardware,
+    memory,
+    messages,
+    pipeline,
+    roofline,
+    schedule,
+)
+from scalelab.models.energy import Grid
+from scalelab.models.network import Network
+from scalelab.models.spot import Spot
+from scalelab.models.step import Step
+from scalelab.models.transformer import Transformer
+from tests.sampling import seed
+
+PLAUSIBLE = st.one_of(st.integers(1, 64), st.floats(0.01, 1), st.floats(1, 1e3))
+COUNT = st.integers(1, 64)
+SHARE = st.floats(0.01, 0.99)
+COLUMN = st.lists(PLAUSIBLE, min_size=3, max_size=3)
+NETWORK = st.just(Network(5e-6, 1 / 50e9, 1e-12))
+COLLECTIVE = st.sampled_from(sorted(algorithms.ALGORITHMS))
+ALGORITHM = st.sampled_from(sorted({name for by in algorithms.ALGORITHMS.values() for name in by}))
+JOB = Step(4096, 50, 3e9, lambda size, workers: 0.1 + 0 * workers)
+FULL = replace(
+    JOB, overlap=0.5, stages=2, accumulation=4, per_node=4, all_reduce_inside=JOB.all_reduce
+)
+MEANT = {  # by the name of the parameter, where not just any plausible number will do
+    **dict.fromkeys(["algorithm", "first"], ALGORITHM),
+    **dict.fromkeys(["network", "inside", "outside"], NETWORK),
+    **dict.fromkeys(["workers", "servers", "nodes", "per_node", "stages", "layers", "items"], COUNT),
+    **dict.fromkeys(["share", "serial", "efficiency", "utilization", "confidence", "level"], SHARE),
+    "block": st.none(),
+    "causal": st.booleans(),
+    "collective": COLLECTIVE,
+    "dag": st.just(pipeline.dag(2, 3)),
+    "device": st.builds(hardware.device, st.sampled_from(hardware.names())),
+    "dtype": st.sampled_from(["fp64", "fp32", "bf16"]),
+    "grid": st.just(Grid(475, "Germany", "2023")),
+    "kind": st.sampled_from([*roofline.ADVICE, *bottleneck.ADVICE]),
+    "kv_heads": st.sampled_from([1, None]),
+    "model": st.just(Transformer(2, 64, 4, 256)),
+    "optimizer": st.sampled_from(sorted(memory.OPTIMIZERS)),
+    "order": st.sampled_from(sorted(pipeline.ORDERS)),
+    "overhead": st.just(lambda work, workers: 0.01 * workers),
+    "overlap": st.booleans(),
+    "paired": st.booleans(),
+    "plan": st.builds(messages.ring, st.integers(1, 4)),
+    "precision": st.sampled_from(sorted(memory.PRECISIONS)),
+    "rate": SHARE,
+    "recompute": st.sampled_from(["none", "selective", "full"]),
+    "rule": st.sampled_from(sorted(schedule.RULES)),
+    "schedule": st.just(schedule.greedy(pipeline.dag(2, 3), 2)),
+    "second": st.just("halving-doubling"),
+    "section": st.sampled_from(["devices", "links", "nodes"]),
+    "spot": st.just(Spot(1.2, 7200, 60, 300, 900)),
+    "stage": st.integers(0, 3),
+    "step": st.sampled_from([JOB, FULL]),
+    "values": COLUMN,
+}  # fmt: skip
+
+
+def functions():
+    """Yield every function that a module of models/, and each of the others, has for its readers."""
+    found = pkgutil.iter_modules(scalelab.models.__path__, "scalelab.models.")
+    models = [importlib.import_module(m.name) for m in found if "._" not in m.name]
+    for module in [*models, stats, ranks, units]:
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if function.__module__ == module.__name__ and not name.startswith("_"):
+                yield pytest.param(function, id=f"{module.__name__.split('.')[-1]}.{name}")
+
+
+def meant(name):
+    """Return what a parameter of this name may sensibly be given."""
+    return MEANT.get(name, PLAUSIBLE)
+
+
+def luck(function, examples):
+    """Return a decorator: so many examples, other ones every day and for every function."""
+
+    def chosen(test):
+        limits = settings(
+            max_examples=examples,
+            database=None,  # what a seed finds, it finds again
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        return seeded(f"{seed()} {function.__module__} {function.__name__}")(limits(test))
+
+    return chosen
