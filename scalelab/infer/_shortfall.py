@@ -104,7 +104,9 @@ def _cause(low, high):
     return "both" if high - low < 0.2 else "cannot tell"
 
 
-@functools.lru_cache(maxsize=16)  # a slider that moves a demand asks for the same rows again and again
+@functools.lru_cache(
+    maxsize=16
+)  # a slider that moves a demand asks for the same rows again and again
 def _fitted(workers, seconds, factor):
     """The least and the largest share of communication that rows and either of its shapes allow."""
     rows = Rows.of(workers, seconds=seconds)

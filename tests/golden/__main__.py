@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 import tempfile
@@ -11,7 +12,6 @@ import nbformat
 from nbclient import NotebookClient
 from tqdm import tqdm
 
-from scalelab.measure.machine import this_machine
 from tests.golden import CHAPTERS, COMMANDS, commands, printed, rounded, shown
 from tests.notebooks import ROOT, WRITTEN, executed
 
@@ -24,19 +24,37 @@ def keep_commands() -> None:
     COMMANDS.write_text(f"{{\n{lines}\n}}\n")
 
 
+def timed(notebook) -> set[str]:
+    """Return the cells that a clock may decide: what they use was measured, or made of what was."""
+    measured, cells = {"time", "torch"}, set()
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        tree = ast.parse(cell.source)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("scalelab.measure"):
+                measured |= {alias.asname or alias.name for alias in node.names}
+        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        if any(isinstance(name.ctx, ast.Load) and name.id in measured for name in names):
+            cells.add(cell.id)
+            measured |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+            measured |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    return cells
+
+
 def keep_chapters() -> None:
     """Run every chapter once more and keep the cells that show what they show in the built book."""
-    kept, here = {}, this_machine().name
+    kept = {}
     for slug in tqdm(WRITTEN):
         again = nbformat.read(ROOT / "chapters" / f"{slug}.ipynb", as_version=4)
         NotebookClient(
             again, timeout=300, resources={"metadata": {"path": ROOT / "chapters"}}
         ).execute()
-        first, second = shown(executed(slug)), shown(again)
+        first, second, clocked = shown(executed(slug)), shown(again), timed(again)
         kept[slug] = {
             cell: text
             for cell, text in first.items()
-            if second.get(cell) == text and (here not in text or "recorded" in text)
+            if second.get(cell) == text and cell not in clocked
         }
     CHAPTERS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
