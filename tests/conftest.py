@@ -13,6 +13,7 @@ import time
 import tomllib
 
 import pytest
+from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 from tests import changes
@@ -48,7 +49,9 @@ def pytest_report_header():
 
 
 def pytest_configure(config):
-    """Keep an account of costs where the results arrive."""
+    """Search more where time is no matter; keep an account of costs where the results arrive."""
+    settings.register_profile("day", max_examples=25)
+    settings.load_profile("default" if config.option.all else "day")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Account(), "account")
 

@@ -79,6 +79,7 @@ def test_a_change_of_code_executes_its_chapter_alone_and_one_of_words_none(book)
     assert "Other words." in book.page("two")
 
 
+@pytest.mark.thorough
 def test_a_change_of_the_package_executes_every_chapter(book):
     book.package.write_text("2")
     assert book.build() == ["one", "two"]

@@ -18,6 +18,7 @@ from scalelab.infer.judge import MOST_ROWS, judge, rows_of
 from scalelab.infer.table import of_series, parse
 from scalelab.models import laws
 from tests.notebooks import ROOT
+from tests.sampling import sampled
 from tests.test_bad_input import SENTENCE
 from tests.test_table_reader import CELL, HEADER, REAL
 
@@ -356,7 +357,8 @@ def test_the_fuzz_meets_both_outcomes(cli):
 
 
 @pytest.mark.parametrize(
-    "name", ["mfc_frontier_weak_rdmaT", "megatron2021_weak_a100", "nv_gnmt_dgx1_v100_fp16"]
+    "name",
+    sampled(["mfc_frontier_weak_rdmaT", "megatron2021_weak_a100", "nv_gnmt_dgx1_v100_fp16"], 1),
 )
 def test_public_series_are_judged_whatever_they_count(name):
     table = of_series(datasets.load(name))

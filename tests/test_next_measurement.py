@@ -53,6 +53,7 @@ def test_three_outcomes_stand_for_all_of_them():
     assert promised == pytest.approx(found, abs=0.15)
 
 
+@pytest.mark.thorough
 def test_the_promise_is_kept_on_average_in_public_results():
     """Shown the first sizes of a series, promised what the next would bring, and then given it."""
     promised, found = [], []

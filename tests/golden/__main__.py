@@ -35,10 +35,13 @@ def timed(notebook) -> set[str]:
             if isinstance(node, ast.ImportFrom) and node.module.startswith("scalelab.measure"):
                 measured |= {alias.asname or alias.name for alias in node.names}
         names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-        if any(isinstance(name.ctx, ast.Load) and name.id in measured for name in names):
+        made = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        made |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        if measured & {name.id for name in names if isinstance(name.ctx, ast.Load)}:
             cells.add(cell.id)
-            measured |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
-            measured |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+            measured |= made
+        else:
+            measured -= made
     return cells
 
 
