@@ -4,6 +4,7 @@ Who may import whom stands in pyproject.toml and is held by `make check`.
 """
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -11,16 +12,21 @@ import sys
 from tests.notebooks import ROOT
 
 HEAVY = {"torch", "matplotlib", "ipywidgets", "pandas", "scipy", "networkx", "IPython"}
-SOURCES = {
-    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text())
-    for path in sorted((ROOT / "scalelab").rglob("*.py"))
-}
+
+
+@functools.cache
+def sources():
+    """Return the syntax tree of every module, by its path."""
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text())
+        for path in sorted((ROOT / "scalelab").rglob("*.py"))
+    }
 
 
 def test_models_print_nothing_and_open_no_file():
     calls = {
         (path, ast.unparse(node.func))
-        for path, tree in SOURCES.items()
+        for path, tree in sources().items()
         if "/models/" in path
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
@@ -29,7 +35,7 @@ def test_models_print_nothing_and_open_no_file():
 
 
 def test_a_module_says_first_what_it_is_for():
-    docstrings = {path: ast.get_docstring(tree) or "" for path, tree in SOURCES.items()}
+    docstrings = {path: ast.get_docstring(tree) or "" for path, tree in sources().items()}
     assert [
         p for p, text in docstrings.items() if not text.partition("\n")[0].endswith((".", ":"))
     ] == []
@@ -58,7 +64,9 @@ def test_importing_models_and_measure_does_not_bring_in_torch():
 
 def test_the_map_of_the_models_names_every_module_once():
     """A reader finds the modules of a section in one place."""
-    modules = {path.split("/")[-1][:-3] for path in SOURCES if path.startswith("scalelab/models/")}
-    table = ast.get_docstring(SOURCES["scalelab/models/__init__.py"]).split("one each.")[1]
+    modules = {
+        path.split("/")[-1][:-3] for path in sources() if path.startswith("scalelab/models/")
+    }
+    table = ast.get_docstring(sources()["scalelab/models/__init__.py"]).split("one each.")[1]
     named = re.findall(r"\b[a-z]\w+", re.sub(r"\([^)]*\)", "", table))
     assert sorted(named) == sorted(name for name in modules if not name.startswith("_"))

@@ -1,5 +1,6 @@
 """Nothing that is published holds a solution, a hidden check, a mark scheme or a secret."""
 
+import functools
 import html
 import importlib.util
 import io
@@ -19,11 +20,15 @@ CODE = """    while doubling(workers, serial)[2] <= most:
         workers *= 2
 """
 SAMPLE = "The speedup rises from 18.6 to 19.3, so the job ends 3.5 % sooner."
-SECRETS = published.course_secrets(ROOT)
+
+
+@functools.cache
+def secrets():
+    return published.course_secrets(ROOT)
 
 
 def found(path):
-    return " ".join(published.look(path, SECRETS))
+    return " ".join(published.look(path, secrets()))
 
 
 def write(folder, name, text):
@@ -71,7 +76,7 @@ def test_a_passage_is_found_wherever_it_stands(tmp_path, kind):
 
 def test_every_hidden_check_and_every_solution_of_two_lines_has_a_passage():
     for slug in SLUGS:
-        guarded = {where for where in SECRETS.values() if where.startswith(slug)}
+        guarded = {where for where in secrets().values() if where.startswith(slug)}
         for key, cell in Assignment(slug).cells.items():
             if "BEGIN HIDDEN TESTS" in cell.source or "BEGIN MARK SCHEME" in cell.source:
                 assert f"{slug}, cell {key!r}" in guarded
@@ -109,8 +114,8 @@ def test_the_secret_of_a_course_is_found(tmp_path):
     shutil.copytree(ROOT / "solutions" / "01_speedup", tmp_path / "solutions" / "01_speedup")
     write(tmp_path, "course/secret", "0123456789abcdef" * 4)
     page = write(tmp_path / "book", "page.html", "<p>our word: " + "0123456789abcdef" * 4)
-    secrets = published.course_secrets(tmp_path)
-    assert published.look(page, secrets) == ["page.html has a passage of the course's secret"]
+    own = published.course_secrets(tmp_path)
+    assert published.look(page, own) == ["page.html has a passage of the course's secret"]
 
 
 def test_what_this_repository_publishes_tells_nothing():

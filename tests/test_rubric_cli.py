@@ -14,7 +14,7 @@ from scalelab.show import report as pages
 from scalelab.show import scorecard
 from tests.command import scalelab
 from tests.test_one_pass import one
-from tests.test_rubric import GOLDEN, QUALITY, K, T, study
+from tests.test_rubric import QUALITY, K, T, golden, study
 
 TABLE = "workers,seconds,rate,accuracy,work\n" + "".join(
     f"{k},{t},{k},{q},1200000\n" for k, t, q in zip(K, T, QUALITY, strict=True)
@@ -37,7 +37,7 @@ def test_the_json_is_that_of_the_textbook(runs):
     done = judged(runs, "--floor", "70%", "--tolerance", "0.005", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
-    expected = rubric.plain(GOLDEN)
+    expected = rubric.plain(golden())
     assert found == json.loads(json.dumps(expected))
     assert (found["cheapest"], found["largest_efficient"], found["recommended"]) == (1, 8, 8)
 
@@ -46,7 +46,7 @@ def test_the_table_and_the_verdict_are_printed(runs):
     done = judged(runs)
     assert done.returncode == 0
     assert "32     250 s    14.40       0.450     0.871   2.22  1.852e-06   540000" in done.stdout
-    assert GOLDEN.verdict in done.stdout
+    assert golden().verdict in done.stdout
     assert "a table made by hand" in done.stdout
 
 
@@ -225,9 +225,9 @@ def test_the_report_is_one_file_that_asks_for_nothing(runs, tmp_path):
 
 
 def test_every_figure_of_the_report_has_its_words_and_its_numbers():
-    page = pages.page_of(GOLDEN)
+    page = pages.page_of(golden())
     for figure in (scorecard.speedup, scorecard.efficiency, scorecard.cost):
-        chart = figure(GOLDEN)
+        chart = figure(golden())
         assert f'aria-label="{chart.describe()}"' in page
         assert all("recommended, K = 8" in c for c in chart.columns() if "recommended" in c)
     assert page.count('class="sl-twin"') == 3
@@ -237,9 +237,9 @@ def test_every_figure_of_the_report_has_its_words_and_its_numbers():
 
 
 def test_the_report_says_what_it_claims_and_what_it_cannot():
-    page = pages.page_of(GOLDEN, claim="Eight workers <b>suffice</b>.")
+    page = pages.page_of(golden(), claim="Eight workers <b>suffice</b>.")
     for part in (
-        GOLDEN.verdict, "Limits of the claim", "What was not measured", "More than 32 workers",
+        golden().verdict, "Limits of the claim", "What was not measured", "More than 32 workers",
         "Eight workers &lt;b&gt;suffice&lt;/b&gt;.", "55% of what is paid for does nothing",
     ):  # fmt: skip
         assert part in page
@@ -257,9 +257,9 @@ def test_the_figures_show_the_rows_of_the_report():
     series = {one.label: one for one in chart.series}
     assert list(series["holds quality"].x) == list(T[:-1])
     assert list(series["lost quality, or undecided"].x) == [250.0]
-    speedup = {one.label: one for one in scorecard.speedup(GOLDEN).series}
-    assert list(speedup["measured"].y) == [row.speedup for row in GOLDEN.rows]
-    assert speedup["Amdahl, s = 0.0376"].y[-1] == pytest.approx(GOLDEN.predicted_speedup)
+    speedup = {one.label: one for one in scorecard.speedup(golden()).series}
+    assert list(speedup["measured"].y) == [row.speedup for row in golden().rows]
+    assert speedup["Amdahl, s = 0.0376"].y[-1] == pytest.approx(golden().predicted_speedup)
 
 
 def test_a_report_in_a_frame_is_the_page_itself():

@@ -114,7 +114,11 @@ def test_wire_and_price_move_the_figures_of_network_and_cost_until_they_are_forg
     assert title == "GPUs at $3 an hour, joined at 100 Gbit/s each"
     panel.open((book / "book" / "my_hardware.html").as_uri())
     panel.page.get_by_role("button", name="Clear").click()
-    assert {name: stops(panel, book, name) for name in USUAL} == USUAL
+    assert kept(panel) is None
+    for _ in range(20):  # a busy browser brings what was forgotten to the next page a little late
+        if (seen := {name: stops(panel, book, name) for name in USUAL}) == USUAL:
+            break
+    assert seen == USUAL
     assert notes(panel) == []
 
 
