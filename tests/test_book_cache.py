@@ -85,5 +85,6 @@ def test_a_change_of_the_package_executes_every_chapter(book):
     assert book.build() == ["one", "two"]
 
 
+@pytest.mark.thorough
 def test_nothing_changed_executes_nothing(book):
     assert book.build() == []

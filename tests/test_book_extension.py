@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ConfigError
 
 from tests.notebooks import ROOT
+from tests.sampling import sampled
 
 EXTENSIONS = ROOT / "book" / "_ext"
 
@@ -52,7 +53,7 @@ def test_moving_a_file_makes_executed_chapters_stale(scalebook, tmp_path):
     assert scalebook.package_digest(tmp_path) != before
 
 
-@pytest.fixture(scope="module", params=["", "https://github.com/someone/a-book"])
+@pytest.fixture(scope="module", params=sampled(["", "https://github.com/someone/a-book"], 1))
 def small_book(request, tmp_path_factory):
     """A book of one page with the settings of ours, its sources unpublished or published: (where, page)."""
     folder = tmp_path_factory.mktemp("book")
