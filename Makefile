@@ -30,7 +30,7 @@ test-all: .venv/ready-dev $(BOOK)  ## every test there is
 	$(TEST) --all
 
 test-changed: .venv/ready-dev $(BOOK)  ## what only test-all has of what changed SINCE a commit
-	$(TEST) --since $(SINCE) --minutes 4 || [ $$? = 5 ]  # 5: nothing changed that only test-all tries
+	$(TEST) --since $(SINCE) --minutes 3 || [ $$? = 5 ]  # 5: nothing changed that only test-all tries
 
 check: .venv/ready-dev  ## format, lint, spelling, notebook hygiene
 	pre-commit run --all-files

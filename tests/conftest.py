@@ -23,6 +23,7 @@ ROOT = changes.ROOT
 SLOW = ROOT / "tests" / "slow.toml"
 LIMIT = 10.0  # seconds of processor time without a reason in SLOW
 SHOWN = 20
+BEGAN = time.monotonic()
 HALVED = ("browser/test_lab.py", "test_course_scores.py")  # a section is one of their fixtures
 FIRST = (
     "tests/browser/test_lab.py",
@@ -96,16 +97,11 @@ def _turn(item):
     return next((at for at, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _deadline(request):
-    minutes = request.config.option.minutes
-    request.config.ends = time.monotonic() + 60 * minutes if minutes else None
-
-
-@pytest.fixture(autouse=True)
-def _in_time(request, _deadline):
-    ends = request.config.ends
-    if ends and time.monotonic() > ends:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Leave a test alone, and what it would ask for, when the time is over."""
+    minutes = item.config.option.minutes
+    if minutes and time.monotonic() > BEGAN + 60 * minutes:
         pytest.skip("no time left: `make test-all` runs it")
 
 
