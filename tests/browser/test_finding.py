@@ -115,6 +115,10 @@ def test_searching_a_term_or_the_name_of_a_formula_finds_its_page_among_the_firs
     assert any(f"/{PLACES[words]}.html" in address for address in first), first
 
 
+def test_searching_a_plain_word_finds_the_glossary_too(search):
+    assert any("/glossary.html" in address for address in search("efficiency"))
+
+
 def test_every_formula_that_has_a_name_is_numbered_and_the_notation_leads_to_it(book):
     """Numbers run through the book in the order of its pages, none twice."""
     shown = {}
