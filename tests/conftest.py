@@ -49,10 +49,14 @@ def pytest_report_header():
     return f"samples of {SEED}={seed()}"
 
 
+@pytest.hookimpl(tryfirst=True)  # hypothesis takes its seed from the options afterwards
 def pytest_configure(config):
     """Search more where time is no matter; keep an account of costs where the results arrive."""
-    settings.register_profile("day", max_examples=25)
-    settings.load_profile("default" if config.option.all else "day")
+    settings.register_profile("day", max_examples=25, database=None, deadline=None)
+    settings.register_profile("all", max_examples=300, database=None, deadline=None)
+    settings.load_profile("all" if config.option.all else "day")
+    config.option.hypothesis_seed = config.option.hypothesis_seed or str(seed())
+    config.pluginmanager.register(Meter(), "meter")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Account(), "account")
 
@@ -97,32 +101,33 @@ def _turn(item):
     return next((at for at, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item):
-    """Leave a test alone, and what it would ask for, when the time is over."""
-    minutes = item.config.option.minutes
-    if minutes and time.monotonic() > BEGAN + 60 * minutes:
-        pytest.skip("no time left: `make test-all` runs it")
-
-
 def processor():
     """Return the seconds of processor time that this process and its ended children have used."""
     return sum(os.times()[:4])
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_protocol(item):
-    """Note what a test costs, with what it was the first to ask for."""
-    item.config.began = processor()
-    yield
+class Meter:
+    """What each test costs, a doctest of the package too, which this file's own hooks would not see."""
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item):
+        """Leave a test alone, and what it would ask for, when the time is over."""
+        minutes = item.config.option.minutes
+        if minutes and time.monotonic() > BEGAN + 60 * minutes:
+            pytest.skip("no time left: `make test-all` runs it")
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    """Send the cost along with the last of a test's reports."""
-    outcome = yield
-    if call.when == "teardown":
-        outcome.get_result().processor = processor() - item.config.began
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item):
+        """Note what has been spent before a test and what it is the first to ask for."""
+        item.config.began = processor()
+        yield
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        """Send the cost along with the last of a test's reports."""
+        outcome = yield
+        if call.when == "teardown":
+            outcome.get_result().processor = processor() - item.config.began
 
 
 class Account:

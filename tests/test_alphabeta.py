@@ -134,7 +134,7 @@ def test_least_squares_gets_the_small_messages_wrong_where_the_fit_does_not(publ
 
 
 @given(st.lists(st.floats(1e-7, 10), min_size=3, max_size=7), st.integers(0, 20))
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 def test_whatever_was_measured_no_latency_is_negative_and_every_end_is_finite(seconds, first):
     sizes = [2.0 ** (first + 2 * i) for i in range(len(seconds))]
     fitted = alphabeta.fit(Sweep.of(sizes, seconds))

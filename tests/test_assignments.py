@@ -93,7 +93,7 @@ def test_the_release_pays_full_marks_for_the_reference_and_says_what_is_to_come(
 
 @pytest.mark.parametrize(
     ("slug", "task", "number", "points", "says", "code"),
-    [*sampled(wrong_answers(0), 120), *sampled(wrong_answers(7), 30)],
+    [*sampled(wrong_answers(0), 60), *sampled(wrong_answers(7), 20)],
 )
 def test_a_wrong_answer_gets_its_message_and_its_points(slug, task, number, points, says, code):
     result = _graded(slug, task, code, number)

@@ -50,7 +50,7 @@ def streamed(block, causal):
     return run
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(LENGTH, LENGTH, LENGTH, st.booleans())
 def test_fused_attention_moves_what_a_streaming_loop_moves(queries, more, block, causal):
     keys = queries + more - 1
@@ -61,7 +61,7 @@ def test_fused_attention_moves_what_a_streaming_loop_moves(queries, more, block,
     assert attention.fused(queries, keys, 4, 8, causal=causal, block=block).bytes == moved
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(LENGTH, LENGTH, st.sampled_from([1, 2, 4]), st.integers(1, 5), st.booleans())
 def test_a_block_of_a_group_reads_its_keys_once_for_all_its_heads(
     queries, more, sharing, positions, causal

@@ -5,7 +5,7 @@ import math
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scalelab.data import datasets
@@ -312,7 +312,6 @@ LAW = st.one_of(
 )
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
 @given(LAW, st.integers(0, 2**32), st.sampled_from([1, 8]), st.booleans())
 def test_a_smooth_law_with_one_percent_noise_raises_no_alarm(law, seed, base, timed):
     """Turning back and a ceiling within two percent are then no false alarms."""
@@ -326,7 +325,6 @@ def test_a_smooth_law_with_one_percent_noise_raises_no_alarm(law, seed, base, ti
 POSITIVE = st.floats(1e-30, 1e30)
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(1, 10**9), POSITIVE, POSITIVE, POSITIVE), min_size=1, max_size=8

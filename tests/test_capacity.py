@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scalelab.models import capacity, queues
@@ -30,7 +30,6 @@ def test_larger_pools_bend_later():
 
 
 @given(st.floats(0.5, 0.999), st.floats(0.1, 100), st.integers(1, 200))
-@settings(deadline=None)
 def test_at_the_largest_rate_the_percentile_is_the_cap(share, cap, servers):
     rate = capacity.largest_rate(cap, 1, servers, share=share)
     idle = -math.log(1 - share)  # the percentile of the service alone
@@ -42,7 +41,6 @@ def test_at_the_largest_rate_the_percentile_is_the_cap(share, cap, servers):
 
 
 @given(st.floats(0.5, 0.999), st.floats(7, 1e6))
-@settings(deadline=None)
 def test_one_server_has_a_closed_form(share, cap):
     expected = 1 - math.log(1 / (1 - share)) / cap
     assert capacity.largest_rate(cap, 1, share=share) == pytest.approx(expected, abs=1e-9)

@@ -6,7 +6,7 @@ import json
 
 import matplotlib as mpl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scalelab.checks import Task, variant
@@ -122,7 +122,6 @@ def test_a_figure_that_is_too_large_or_broken_is_no_answer(chart, spoil):
     assert isinstance(plain(chart), Unreadable)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     st.recursive(
         st.none() | st.integers() | st.text(max_size=3),

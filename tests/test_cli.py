@@ -408,7 +408,7 @@ def test_no_words_lead_to_a_traceback(tries):
     """In this process, with nothing launched and nothing written."""
 
     @hypothesis.seed(seed())
-    @settings(max_examples=tries, deadline=None)
+    @settings(max_examples=tries)
     @given(words=st.lists(WORDS, max_size=7), first=st.sampled_from([["machine"], ["run"], []]))
     def led(words, first):
         failed = WorkerError("the job must finish, got a test: take it easy")

@@ -61,7 +61,7 @@ def test_known_parameters_come_back(name, shape, base, space):
     st.floats(1e-9, 1e9),
     st.lists(st.floats(0.9, 1.1), min_size=7, max_size=7),
 )
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20, derandomize=True)
 def test_neither_the_order_of_rows_nor_their_unit_matters(order, unit, noise):
     rate = laws.usl(K, 0.03, 5e-4) * noise
     one = fit(Rows.of(K, throughput=rate), "amdahl")

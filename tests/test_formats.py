@@ -181,7 +181,6 @@ def test_what_could_not_be_read_is_not_written(given_):
 # --- CSV ---
 
 
-@settings(deadline=None)
 @given(recording=drawn.recordings)
 def test_a_recording_survives_csv(recording, tmp_path_factory):
     path = tmp_path_factory.mktemp("csv") / "r.csv"
@@ -608,7 +607,6 @@ def test_extra_p_gets_the_text_that_its_documentation_describes():
     assert extrap.text(SWEEP) == (SAMPLES / "extrap.txt").read_text()
 
 
-@settings(deadline=None)
 @given(
     times=st.dictionaries(
         st.tuples(st.integers(1, 512), st.floats(1e-3, 1e12)),
@@ -757,7 +755,7 @@ def test_what_is_no_file_becomes_one_sentence(read, suffix, tmp_path):
         read(f"\0{suffix}")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(raw=st.binary(max_size=200), index=st.integers(0, 10**6), which=st.integers(0, 4))
 def test_a_sample_with_some_bytes_replaced_is_read_or_refused(raw, index, which, tmp_path_factory):
     names = ["nccl_all_reduce.txt", "nccl_all_reduce.json", "step_rank0.json", "r.csv", "r.json"]

@@ -10,7 +10,7 @@ import zipfile
 from datetime import datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scalelab.checks.call import Outcome
@@ -42,7 +42,6 @@ def honest(root):
 # --- reading -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**9))
 def test_any_damage_to_a_notebook_is_read_or_refused_with_a_reason(demo, honest, seed):
     luck, data = random.Random(seed), bytearray(honest)
@@ -73,7 +72,6 @@ def test_any_damage_to_a_notebook_is_read_or_refused_with_a_reason(demo, honest,
         json.dumps(vars(handed)).encode()
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.floats(),
@@ -123,14 +121,12 @@ PLAIN = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
 @given(PLAIN)
 def test_plain_data_crosses_unchanged(value):
     value = plain(value)
     assert wire.decoded(json.loads(json.dumps(wire.encoded(value)))) == value
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -224,7 +220,6 @@ def test_a_damaged_or_locked_member_is_its_students_trouble_only(tmp_path):
     assert found["ben"].data == b"ok"
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**9))
 def test_any_damage_to_an_archive_costs_what_is_damaged_or_is_one_sentence(torn_to_be, seed):
     luck, place, whole = random.Random(seed), *torn_to_be
@@ -264,7 +259,6 @@ def test_everybody_on_the_roster_has_a_submission_even_an_empty_one(tmp_path):
 
 
 @given(st.text(min_size=0, max_size=300))
-@settings(max_examples=300, deadline=None, derandomize=True)
 def test_no_id_of_a_student_leads_to_another_place(student):
     name = result.file_name(student)
     assert name

@@ -24,7 +24,7 @@ def test_a_hedged_request_is_the_earlier_of_every_pair(values, delay, share):
 
 
 @given(TIMES, TIMES, SHARES)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_tied_request_has_the_shorter_wait_of_every_pair(waiting, service, share):
     triples = [min(a, b) + s for a, b, s in itertools.product(waiting, waiting, service)]
     found = hedging.tied_percentile(waiting, service, share)

@@ -305,8 +305,6 @@ def checked(answer):
 
 quick = settings(
     max_examples=10,
-    derandomize=True,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 FILES = [

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scalelab.models import md1, mg1
@@ -65,7 +65,6 @@ def test_all_percentiles_together_make_the_mean(load):
 
 
 @given(st.floats(0.01, 0.999), st.floats(0.01, 0.999), st.floats(1e-6, 1e6))
-@settings(deadline=None)
 def test_time_has_no_favourite_unit_and_service_is_added_once(share, load, service):
     waiting = md1.waiting_percentile(load, 1, share=share)
     scaled = md1.waiting_percentile(load / service, service, share=share)

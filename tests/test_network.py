@@ -121,7 +121,7 @@ def functions_of_a_network():
 
 
 @pytest.mark.parametrize("function", list(functions_of_a_network()))
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60, derandomize=True)
 @given(data=st.data())
 def test_junk_beside_a_real_network_gets_an_answer_or_a_sentence(function, data):
     """Where every argument is junk, the network is the first to be refused and hides the others."""

@@ -1,7 +1,6 @@
 """What to measure next: what is promised, against what measurements then do."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -131,19 +130,11 @@ def test_what_is_known_to_a_percent_is_not_measured_again():
     assert found.best is None
 
 
-def test_the_advice_takes_less_than_two_seconds():
-    rows = Rows.of(K, throughput=BENT)
-    predict(rows, 64)  # whatever is imported once
-    start = time.process_time()
-    advise(rows, 10**6)
-    assert time.process_time() - start < 2
-
-
 @given(
     st.lists(st.tuples(st.integers(1, 4096), st.floats(1e-6, 1e6)), min_size=3, max_size=6),
     st.integers(1, 10**6),
 )
-@settings(max_examples=4, deadline=None, derandomize=True)
+@settings(max_examples=4, derandomize=True)
 def test_any_table_gets_finite_options(table, target):
     rows = Rows.of([k for k, _ in table], throughput=[x for _, x in table])
     if len(rows.sizes) < 3 or target < rows.base:

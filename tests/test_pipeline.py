@@ -28,7 +28,6 @@ def peak(dag, result, device):
     return most
 
 
-@settings(deadline=None)
 @given(STAGES, MICROBATCHES, PASS, PASS, st.sampled_from(["gpipe", "1f1b"]))
 def test_the_timeline_idles_as_much_as_the_formula_says(stages, microbatches, f, b, order):
     dag = pipeline.dag(stages, microbatches, order, forward=f, backward=b)
@@ -41,7 +40,7 @@ def test_the_timeline_idles_as_much_as_the_formula_says(stages, microbatches, f,
     assert held == pytest.approx(pipeline.in_flight(stages, microbatches, order))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(1, 4), st.integers(1, 3), CHUNKS, PASS, PASS)
 def test_interleaving_shrinks_the_bubble_and_costs_memory(stages, groups, chunks, f, b):
     microbatches = stages * groups
@@ -69,7 +68,6 @@ def test_1f1b_has_the_bubble_of_gpipe_and_holds_fewer_micro_batches(stages):
     assert held == [stages - device for device in range(stages)]
 
 
-@settings(deadline=None)
 @given(STAGES, STAGES, st.sampled_from([1, 2, 3]), st.sampled_from(["gpipe", "1f1b"]))
 def test_every_device_does_every_pass_once_and_data_flows_along_the_model(
     stages, groups, chunks, order

@@ -285,7 +285,7 @@ def test_a_whole_published_run_lies_within_the_band():
     assert 1 / found.band < found.bought.hours / 30.84e6 < found.band
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     largest=st.integers(1, 300),
     batch=st.integers(1, 300),

@@ -239,14 +239,14 @@ CUTS = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(CUTS)
 def test_mutated_bytes_of_the_example_give_a_plan_or_a_sentence(cuts):
     mutated(cuts)
 
 
 @pytest.mark.thorough
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(CUTS)
 def test_many_more_mutated_bytes_give_a_plan_or_a_sentence(cuts):
     mutated(cuts)
@@ -259,7 +259,7 @@ def mutated(cuts):
     planned_or_refused(raw, "plan.toml")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_any_junk_for_any_key_gives_a_plan_or_a_sentence(data):
     lines = LIVE.splitlines()
@@ -269,7 +269,7 @@ def test_any_junk_for_any_key_gives_a_plan_or_a_sentence(data):
     planned_or_refused("\n".join(lines), "plan.toml")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_odd_but_legal_numbers_give_a_plan_or_a_sentence(data):
     told = copy.deepcopy(TINY)

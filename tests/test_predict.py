@@ -171,7 +171,7 @@ def test_probabilities_of_the_families_add_up_to_one():
 
 
 @given(st.permutations(range(5)), st.floats(1e-6, 1e6))
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 def test_neither_the_order_of_rows_nor_their_unit_changes_a_prediction(order, unit):
     order = list(order)
     one = predict(Rows.of(K, throughput=BENT), 64)
@@ -205,7 +205,7 @@ def test_a_prediction_carries_the_coverage_that_was_measured():
     st.lists(st.tuples(st.integers(1, 4096), st.floats(1e-6, 1e6)), min_size=3, max_size=8),
     st.integers(1, 10**6),
 )
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 def test_any_table_gets_a_finite_interval_or_a_reason(table, workers):
     rows = Rows.of(*[[k for k, _ in table]], throughput=[x for _, x in table])
     if len(rows.sizes) < 3 or workers < rows.base:

@@ -302,7 +302,6 @@ def choices(report):
     )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(studies(), st.sampled_from([0.25, 1024.0]), st.sampled_from([0.125, 64.0]))
 def test_other_units_of_time_and_money_change_no_choice(drawn, time, money):
     columns, floor, base = drawn
@@ -314,7 +313,6 @@ def test_other_units_of_time_and_money_change_no_choice(drawn, time, money):
     assert [row.efficiency for row in before.rows] == [row.efficiency for row in after.rows]
 
 
-@settings(deadline=None)
 @given(studies(), st.sampled_from([0.25, 64.0]))
 def test_time_traded_for_rate_keeps_every_cost(drawn, factor):
     columns, floor, base = drawn
@@ -326,7 +324,6 @@ def test_time_traded_for_rate_keeps_every_cost(drawn, factor):
     assert [row.cost for row in before.rows] == pytest.approx([row.cost for row in after.rows])
 
 
-@settings(deadline=None)
 @given(studies(), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_means_nothing(drawn, shuffled):
     columns, floor, base = drawn
@@ -338,7 +335,6 @@ def test_the_order_of_the_rows_means_nothing(drawn, shuffled):
     assert rubric.judge(rubric.columns(**columns), floor=floor, baseline=base) == before
 
 
-@settings(deadline=None)
 @given(studies(), st.sampled_from(["fastest", "cheapest", None]))
 def test_a_row_that_is_beaten_or_gated_is_never_recommended(drawn, prefer):
     columns, floor, base = drawn
@@ -360,7 +356,7 @@ def test_a_row_that_is_beaten_or_gated_is_never_recommended(drawn, prefer):
         assert not (min(sooner, cheaper) >= 0 and max(sooner, cheaper) > 0)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(studies(), st.booleans())
 def test_whatever_the_rows_the_json_is_whole_and_finite(drawn, strong):
     columns, floor, base = drawn
@@ -428,7 +424,7 @@ def test_an_unknown_limit_is_named():
         rubric.judge(study(), least=0.7)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_junk_in_any_column_is_an_answer_or_one_sentence(data):
     junk = st.one_of(

@@ -185,7 +185,7 @@ JUNK = st.recursive(
 TREE = json.loads(records.to_json(capstone(sizes={1: 60.0, 2: 31.0})))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_nothing_in_a_submission_or_its_claim_makes_the_assessment_fail(data):
     tree = json.loads(json.dumps(TREE))

@@ -154,7 +154,7 @@ def test_bad_input_is_one_sentence_and_exit_code_two(tmp_path, text, options, sa
 
 @pytest.mark.parametrize("tries", [12, pytest.param(100, marks=pytest.mark.thorough)])
 def test_a_table_that_was_damaged_is_judged_or_refused_in_one_sentence(tries):
-    @settings(max_examples=tries, deadline=None)
+    @settings(max_examples=tries)
     @given(st.data())
     def judged_or_refused(data):
         cells = [line.split(",") for line in TABLE.strip().splitlines()]
@@ -189,7 +189,7 @@ def test_a_table_that_was_damaged_is_judged_or_refused_in_one_sentence(tries):
     judged_or_refused()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_a_record_that_was_damaged_is_judged_or_refused_in_one_sentence(data):
     tree = json.loads(records.to_json(records.Passes("s", (one(1), one(2, 31.0)))))

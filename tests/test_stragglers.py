@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
@@ -61,7 +61,6 @@ def test_normal_maxima_are_those_of_the_closed_forms():
 
 
 @given(st.floats(0.01, 2.5), st.floats(1e-3, 1e3))
-@settings(deadline=None)
 def test_the_slower_of_two_lognormal_times_has_a_closed_form(spread, median):
     """Twice the mean, times the chance that a normal stays below spread / sqrt(2)."""
     exact = median * math.exp(spread**2 / 2) * 2 * stats.norm.cdf(spread / math.sqrt(2))
@@ -69,7 +68,6 @@ def test_the_slower_of_two_lognormal_times_has_a_closed_form(spread, median):
 
 
 @given(WORKERS, st.floats(0.001, 0.2))
-@settings(deadline=None)
 def test_a_narrow_lognormal_is_nearly_normal(workers, spread):
     narrow = spread / 100
     lognormal = stragglers.lognormal(workers, 1, narrow)

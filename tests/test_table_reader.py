@@ -305,9 +305,6 @@ HEADER = st.sampled_from(
     ]
 )
 quick = settings(
-    max_examples=300,
-    derandomize=True,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 

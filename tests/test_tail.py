@@ -38,7 +38,7 @@ def test_samples_that_a_percentile_needs_as_published():
 
 
 @given(st.floats(0.5, 0.999), st.floats(0.5, 0.999), st.integers(0, 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_one_sample_less_is_too_few(share, confidence, slower):
     """By the binomial distribution of another library."""
     need = tail.samples_needed(share, confidence, slower)
@@ -48,7 +48,6 @@ def test_one_sample_less_is_too_few(share, confidence, slower):
 
 
 @given(st.floats(0.5, 0.999_999), st.floats(0.5, 0.999_999))
-@settings(deadline=None)
 def test_without_slower_ones_the_number_has_a_closed_form(share, confidence):
     exact = math.log(1 - confidence) / math.log(share)
     assert math.ceil(exact * (1 - 1e-9)) <= tail.samples_needed(share, confidence)
@@ -62,7 +61,7 @@ def test_a_rule_of_thumb_for_no_slower_ones():
 
 
 @given(st.integers(2, 400), st.floats(0.05, 0.995), st.floats(0.5, 0.99))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_interval_is_the_one_of_another_library(count, share, confidence):
     values = np.arange(1.0, count + 1)
     low, high = tail.percentile_interval(values, share, confidence)

@@ -363,7 +363,7 @@ TRIES = pytest.mark.parametrize("tries", [60, pytest.param(300, marks=pytest.mar
 
 @TRIES
 def test_any_timeline_of_a_host_agrees_with_painting_it(tries, tmp_path):
-    @settings(max_examples=tries, deadline=None)
+    @settings(max_examples=tries)
     @given(events=host_events)
     def agrees(events):
         path = written(tmp_path / "t.json", [step(0, LENGTH), *events])
@@ -377,7 +377,7 @@ def test_any_timeline_of_a_host_agrees_with_painting_it(tries, tmp_path):
 def test_any_timeline_of_a_device_agrees_with_painting_it(tries, tmp_path):
     """Two steps, each ending with the last thing launched in it, the second not before the first."""
 
-    @settings(max_examples=tries, deadline=None)
+    @settings(max_examples=tries)
     @given(host=host_events, calls=calls, device=device_events, cut=st.integers(1, LENGTH - 1))
     def agrees(host, calls, device, cut):
         events = [*host, *calls, *device]

@@ -98,7 +98,7 @@ def test_busy_workers_is_where_bisection_finds_the_efficiency_to_fall_below_the_
     assert workdepth.busy_workers(ratio, floor) == pytest.approx(low, rel=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(small_dags.dags(6), st.integers(1, 3))
 def test_the_height_bound_lies_between_the_lower_bound_and_the_best_schedule(dag, workers):
     bound = workdepth.height_bound(dag, workers)

@@ -62,11 +62,7 @@ CLOSE = """() => {
   void jupyterapp.serviceManager.sessions.shutdown(id);
 }"""
 CANCELED = "Canceled future for"  # a question to a kernel that was ended on purpose meanwhile
-QUICK = (
-    "02_hardware",
-    "06_workdepth",
-    "09_cost",
-)  # chapters that measure for half a minute at most
+QUICK = ("02_hardware", "06_workdepth")  # chapters that measure for some seconds only
 FINISHED = """() => {
   const prompts = [...document.querySelectorAll(".jp-Notebook .jp-InputPrompt")].map((e) => e.textContent);
   return prompts.some((text) => /\\d/.test(text)) && !prompts.includes("[*]:");

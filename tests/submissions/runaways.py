@@ -98,8 +98,9 @@ KINDS = [
             ),
             "memory": ({ONE: "x = bytearray(8 * 10**9)"}, GRADED, 4.0),
             "memory bit by bit": (
-                {ONE: "x = []\nwhile True: x.append(bytearray(10**8))"},
-                None,  # on a busy machine its time is over before its memory is
+                # Not written to, or on a busy machine its time would be over before its memory.
+                {ONE: "import numpy as np\nx = []\nwhile True: x.append(np.empty(10**7))"},
+                GRADED,
                 4.0,
             ),
             "memory in files": (
