@@ -215,7 +215,7 @@ class Recording:
 class Pass:
     """One run whose time and quality belong together: measured in one process, and bound by a seal.
 
-    `scalelab.measure.one_pass` makes it. The seal shows that a file was edited by hand; it is no
+    `scalelab.measure.capstone.one_pass` makes it. The seal shows that a file was edited by hand; it is no
     signature, for whoever has this code can seal again.
     """
 

@@ -24,7 +24,7 @@ SLOW = ROOT / "tests" / "slow.toml"
 LIMIT = 10.0  # seconds of processor time without a reason in SLOW
 SHOWN = 20
 BEGAN = time.monotonic()
-HALVED = ("browser/test_lab.py", "test_course_scores.py")  # a section is one of their fixtures
+HALVED = ("browser/test_lab.py", "course/test_scores.py")  # a section is one of their fixtures
 FIRST = (
     "tests/browser/test_lab.py",
     "tests/browser/",

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scalelab.infer import calibrate, predict
+from scalelab.curves import calibrate, predict
 
 DIGEST = "LEARNED_FROM"
 LEARN = (calibrate.settings, calibrate.coverage)

@@ -12,24 +12,20 @@ from hypothesis import strategies as st
 
 import scalelab.models
 from scalelab import ranks, units
-from scalelab.measure import stats
-from scalelab.models import (
-    algorithms,
-    bottleneck,
-    hardware,
-    memory,
-    messages,
-    pipeline,
-    roofline,
-    schedule,
-)
-from scalelab.models.energy import Grid
-from scalelab.models.network import Network
-from scalelab.models.spot import Spot
-from scalelab.models.step import Step
-from scalelab.models.transformer import Transformer
+from scalelab.measure.timing import stats
+from scalelab.models.cost import bottleneck
+from scalelab.models.cost.energy import Grid
+from scalelab.models.cost.spot import Spot
+from scalelab.models.cost.step import Step
+from scalelab.models.graphs import pipeline, schedule
+from scalelab.models.kernels import roofline
+from scalelab.models.kernels.transformer import Transformer
+from scalelab.models.machines import hardware, memory
+from scalelab.models.network import algorithms, messages
+from scalelab.models.network.network import Network
 from tests.sampling import seed
 
+SHARED = ("checking", "choice", "requests", "erlang", "dag")  # what models build on themselves
 PLAUSIBLE = st.one_of(st.integers(1, 64), st.floats(0.01, 1), st.floats(1, 1e3))
 COUNT = st.integers(1, 64)
 SHARE = st.floats(0.01, 0.99)
@@ -78,8 +74,9 @@ MEANT = {  # by the name of the parameter, where not just any plausible number w
 
 def functions():
     """Yield every function that a module of models/, and each of the others, has for its readers."""
-    found = pkgutil.iter_modules(scalelab.models.__path__, "scalelab.models.")
-    models = [importlib.import_module(m.name) for m in found if "._" not in m.name]
+    found = pkgutil.walk_packages(scalelab.models.__path__, "scalelab.models.")
+    inside = [m.name for m in found if not m.ispkg and m.name.rpartition(".")[2] not in SHARED]
+    models = [importlib.import_module(name) for name in inside]
     for module in [*models, stats, ranks, units]:
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if function.__module__ == module.__name__ and not name.startswith("_"):

@@ -5,9 +5,11 @@ Who may import whom stands in pyproject.toml and is held by `make check`.
 
 import ast
 import functools
+import importlib
 import re
 import subprocess
 import sys
+from collections import Counter
 
 from tests.notebooks import ROOT
 
@@ -54,19 +56,27 @@ def test_importing_the_package_imports_nothing_else():
 
 def test_importing_models_and_measure_does_not_bring_in_torch():
     statement = (
-        "from scalelab.models import speedup; "
-        "from scalelab.measure import jobs, machine, stats, timing, workers"
+        "from scalelab.models.scaling import speedup; from scalelab.measure.host import machine; "
+        "from scalelab.measure.ranks import jobs, workers; from scalelab.measure.timing import timing"
     )
     brought = imported_by(statement)
     assert "scalelab" in brought
     assert not brought & (HEAVY - {"scipy", "networkx"})
 
 
-def test_the_map_of_the_models_names_every_module_once():
-    """A reader finds the modules of a section in one place."""
-    modules = {
-        path.split("/")[-1][:-3] for path in sources() if path.startswith("scalelab/models/")
-    }
-    table = ast.get_docstring(sources()["scalelab/models/__init__.py"]).split("one each.")[1]
-    named = re.findall(r"\b[a-z]\w+", re.sub(r"\([^)]*\)", "", table))
-    assert sorted(named) == sorted(name for name in modules if not name.startswith("_"))
+def test_a_room_hands_out_all_its_modules_and_says_what_each_is_for():
+    for path, tree in sources().items():
+        if path.endswith("__init__.py") and "face(" in ast.unparse(tree):
+            room = importlib.import_module(path.removesuffix("/__init__.py").replace("/", "."))
+            modules = {one.stem for one in (ROOT / path).parent.glob("*.py")} - {"__init__"}
+            assert modules <= set(dir(room)), path
+            assert modules - set(re.findall(r"\w+", room.__doc__)) == set(), path
+
+
+def test_no_folder_holds_more_than_fifteen_files():
+    """Nor a third with one prefix: that would be a room of its own."""
+    for folder in {path.parent for path in map(ROOT.joinpath, sources())}:
+        names = [one.stem for one in folder.glob("*.py") if one.stem != "__init__"]
+        assert len(names) <= 15, folder
+        prefixes = Counter(name.split("_")[0] for name in names if name[0] != "_" and "_" in name)
+        assert max(prefixes.values(), default=0) < 3, folder

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from scalelab.infer import placement
-from scalelab.models import kernels
+from scalelab import placement
+from scalelab.models.kernels import kernels
 from scalelab.records import Machine, Sample
 
 

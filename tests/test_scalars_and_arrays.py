@@ -16,7 +16,7 @@ PLAIN = (float, int, str, bool, type(None))
 SINGLE = """
     alarms.over_the_roof.* bandwidth.bus_reading.tolerance batching.least_latency.*
     batching.most_throughput.* crossover.crossover_workers.* *.values hedging.tied_percentile.service
-    hedging.tied_percentile.waiting intervals.* memory.*.stage messages.* overlap.best_buckets.*
+    hedging.tied_percentile.waiting memory.*.stage messages.* overlap.best_buckets.*
     overlap.bucketed_seconds.* overlap.exposed_seconds.ready overlap.exposed_seconds.seconds ranks.*
     schedule.* sizing.* speedup.first_below.* speedup.knee.* stats.* tail.percentile_interval.*
     tail.samples_needed.slower up_or_out.upgraded_speedup.*

@@ -11,7 +11,7 @@ import numpy as np
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from scalelab.models import speedup
+from scalelab.models.scaling import speedup
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.explore import Replay, Slider
 from scalelab.show.plots import MODEL, POWERS

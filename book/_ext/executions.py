@@ -18,7 +18,7 @@ from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
-from scalelab.measure.machine import this_machine
+from scalelab.measure.host.machine import this_machine
 
 PAGE = "book/status"
 HEADINGS = ("chapter", "executed", "seconds", "machine", "Python", "NumPy", "torch")

@@ -59,7 +59,7 @@ def main(arguments=None):
 
 
 def _said(message, code):
-    from scalelab.measure.workers import speaks
+    from scalelab.measure.ranks.workers import speaks
 
     if code != 2 or speaks():  # under torchrun every rank makes the same mistake
         click.echo(f"scalelab: {' '.join(str(message).split())}", err=True)

@@ -10,7 +10,7 @@ WIDTH = 110
 
 def lines(plan, notes=False):
     """Yield the lines that `scalelab plan` prints."""
-    from scalelab.infer import plan as planner
+    from scalelab.plan import plan as planner
 
     yield from _head(plan)
     yield ""
@@ -129,7 +129,7 @@ def _choice(plan):
         yield from _where(at)
     yield from _excluded(plan)
     if at is not None:
-        from scalelab.models import bottleneck
+        from scalelab.models.cost import bottleneck
 
         yield from _wrapped(bottleneck.advice(at.kind))
 

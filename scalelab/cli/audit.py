@@ -28,7 +28,7 @@ def command(file, strict, json):
       scalelab audit sysbench_cpu
       scalelab audit nv_bert_tf2_a100_seq128_fp16 --json
     """
-    from scalelab.infer.audit import audit
+    from scalelab.tables.audit import audit
 
     found = tables.find(file)
     findings = audit(found)

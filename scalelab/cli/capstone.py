@@ -29,10 +29,10 @@ def command(workers, seeds, batch, tolerance, device, limit, json, out, **asked)
       scalelab capstone --workers 1,2 --seeds 2 --epochs 1 --batch 64,512
     """
     from scalelab import records
-    from scalelab.data import kept
-    from scalelab.infer import rubric
-    from scalelab.measure import capstone
-    from scalelab.measure.workers import speaks
+    from scalelab.files import atomic
+    from scalelab.measure.capstone import capstone
+    from scalelab.measure.ranks.workers import speaks
+    from scalelab.rubric import rubric
 
     counts, sizes = options.counts(workers), options.counts(batch, "--batch")
     if len(sizes) not in (1, len(counts)):
@@ -42,13 +42,13 @@ def command(workers, seeds, batch, tolerance, device, limit, json, out, **asked)
         )
     chosen = sizes[0] if len(sizes) == 1 else dict(zip(counts, sizes, strict=True))
     if speaks() and out is not None:
-        kept.checked(out)  # before anything is measured for it
+        atomic.checked(out)  # before anything is measured for it
     plan = capstone.Plan("capstone", batch=chosen, **asked)
     (passes,) = capstone.study(counts, plan, seeds=seeds, device=device, limit=limit)
     if not speaks():
         return
     if out is not None:
-        kept.write(out, passes)
+        atomic.write(out, passes)
     if json:
         click.echo(records.to_json(passes), nl=False)
         return

@@ -37,7 +37,7 @@ def command(file, at, family, most, rate, despite, strict, plot, full, json):
       scalelab fit sysbench_cpu --at 64
       scalelab fit usl_raytracer --at 96,192 --json
     """
-    from scalelab.infer.judge import judge
+    from scalelab.curves.answer import judge
 
     targets = [count for part in at for count in options.counts(part, "--at")]
     if plot:
@@ -187,7 +187,7 @@ def _apart(values, unit):
 
 def _advice(judged):
     from scalelab import units
-    from scalelab.infer.next_measurement import WORTH
+    from scalelab.curves.next_measurement import WORTH
 
     advice = judged.advice
     if advice is None:

@@ -52,7 +52,9 @@ def command(assignment, doctor, json, workers, executor, db, **asked):
         return
     if not assignment:
         raise click.UsageError("ASSIGNMENT must be named, such as 01_speedup")
-    from scalelab.grading import classroom, course, executors, source
+    from scalelab.grading import classroom
+    from scalelab.grading.course import course, source
+    from scalelab.grading.judging import executors
 
     found = course.find(Path.cwd(), db)
     written = source.load(Path.cwd(), assignment)
@@ -87,7 +89,7 @@ def command(assignment, doctor, json, workers, executor, db, **asked):
 
 def _wish(tasks, no_gradebook, cell_seconds, submission_seconds, **asked):
     from scalelab.grading.classroom import Wish
-    from scalelab.grading.execute import Limits
+    from scalelab.grading.judging.execute import Limits
 
     limits = Limits(cell=cell_seconds, submission=submission_seconds)
     return Wish(tasks=tuple(tasks), gradebook=not no_gradebook, limits=limits, **asked)
@@ -95,9 +97,9 @@ def _wish(tasks, no_gradebook, cell_seconds, submission_seconds, **asked):
 
 def _insist_on_walls(wish, executor):
     """Refuse before anything is collected where students' code could not be isolated."""
-    from scalelab.grading import walls
+    from scalelab.grading.box import bubblewrap
 
-    missing = "" if wish.unsafe or executor else walls.find().missing
+    missing = "" if wish.unsafe or executor else bubblewrap.find().missing
     if missing:
         raise ValueError(
             f"grading must isolate students' code, got a machine that cannot ({missing}): see "
@@ -112,9 +114,9 @@ def _bar():
 
 
 def _doctor(json):
-    from scalelab.grading import walls
+    from scalelab.grading.box import bubblewrap
 
-    said = dict(walls.doctor())
+    said = dict(bubblewrap.doctor())
     if json:
         click.echo(plain_json.dumps(said, indent=1))
         return

@@ -15,12 +15,12 @@ def command(json, out):
     Example:
       scalelab machine --json
     """
-    from scalelab.data import kept
-    from scalelab.measure.machine import this_machine
+    from scalelab.files import atomic
+    from scalelab.measure.host.machine import this_machine
 
     found = this_machine()
     if out is not None:
-        kept.write(out, found)
+        atomic.write(out, found)
     if json:
         record.echo(found)
         return

@@ -31,7 +31,7 @@ def command(file, example, notes, plot, json):
       scalelab plan example
       scalelab plan example --json
     """
-    from scalelab.infer import plan_file
+    from scalelab.plan import file as plan_file
 
     if example:
         click.echo(plan_file.example(), nl=False)
@@ -39,7 +39,7 @@ def command(file, example, notes, plot, json):
     if file is None:
         raise click.UsageError("FILE must be given, got none: --example prints one to start from")
     from scalelab.cli import _plan_text
-    from scalelab.infer import plan as planner
+    from scalelab.plan import plan as planner
 
     _drawable(plot)
     found = planner.plan(_read(file))
@@ -48,7 +48,7 @@ def command(file, example, notes, plot, json):
     if json:
         from json import dumps
 
-        from scalelab.infer import plan_json
+        from scalelab.plan import document as plan_json
 
         click.echo(dumps(plan_json.document(found), indent=2, allow_nan=False))
         return
@@ -58,7 +58,7 @@ def command(file, example, notes, plot, json):
 
 def _read(file):
     """Return the job in a file, on standard input, or in the example if no file has that name."""
-    from scalelab.infer import plan_file
+    from scalelab.plan import file as plan_file
 
     if str(file) == "-":
         return plan_file.parse(sys.stdin.buffer.read(plan_file.MOST_BYTES + 1), "stdin")
@@ -68,7 +68,7 @@ def _read(file):
 
 
 def _drawable(path):
-    from scalelab.data import kept
+    from scalelab.files import atomic
 
     if path is None:
         return
@@ -76,7 +76,7 @@ def _drawable(path):
         raise ValueError(
             f"--plot must end in .html or .png, got {path.name!r}: .html keeps the table beside the picture"
         )
-    kept.checked(path)
+    atomic.checked(path)
 
 
 def _draw(found, path):

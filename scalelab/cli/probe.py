@@ -25,7 +25,9 @@ def command(quick, device, json, out):
     Example:
       scalelab probe --quick
     """
-    from scalelab.measure import collectives, probe, room
+    from scalelab.measure.messages import collectives
+    from scalelab.measure.probe import probe
+    from scalelab.measure.ranks import capacity
 
     with (
         record.taking("The roofs of this machine", _table, json=json, out=out) as so_far,
@@ -42,7 +44,7 @@ def command(quick, device, json, out):
         found = probe.probe(quick=quick, device=device, report=report, keep=keep)
         keep(found)
         bar.set_description("send")
-        place = "cuda" if device != "cpu" and room.most("cuda")[0] > 1 else "cpu"
+        place = "cuda" if device != "cpu" and capacity.most("cuda")[0] > 1 else "cpu"
         calls = {"iterations": 20 if quick else 300}
         link = collectives.measure("send", list(_LINK), 2, device=place, **calls)
         so_far([*found.samples, *link], found.note)
@@ -51,7 +53,7 @@ def command(quick, device, json, out):
 def _table(samples):
     """Return what the roofline and the network models take from a probe."""
     from scalelab import units
-    from scalelab.measure import roofs
+    from scalelab.measure.probe import roofs
     from scalelab.records import Recording
 
     found = Recording("", tuple(samples))

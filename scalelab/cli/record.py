@@ -14,20 +14,20 @@ def taking(title, table, *, json, out, append=False):
     They are kept at once, and shown at the end, also when that is Ctrl-C or an error. Under torchrun
     rank 0 writes and speaks for all.
     """
-    from scalelab.data import kept
-    from scalelab.measure import workers
+    from scalelab.files import atomic
+    from scalelab.measure.ranks import workers
     from scalelab.records import Recording
 
     speaks, current = workers.speaks(), Recording(title, ())
     before = None
     if speaks and out is not None:
-        kept.checked(out)  # before anything is measured for it
+        atomic.checked(out)  # before anything is measured for it
     if speaks and append:
         before = _existing(out)
 
     def put():
         if speaks and out is not None and current.samples:
-            kept.write(out, current if before is None else _together(before, current))
+            atomic.write(out, current if before is None else _together(before, current))
 
     def so_far(samples, note=""):
         nonlocal current
@@ -51,7 +51,7 @@ def progress(title, total=None):
     """Give a bar that a terminal shows and a pipe or a file does not."""
     from tqdm import tqdm
 
-    from scalelab.measure import workers
+    from scalelab.measure.ranks import workers
 
     hidden = None if workers.speaks() else True
     with tqdm(desc=title, total=total, leave=False, file=sys.stderr, disable=hidden) as bar:
@@ -61,9 +61,9 @@ def progress(title, total=None):
 def _existing(path):
     """Return the Recording in a file of this machine, or None where there is no file."""
     from scalelab import records
-    from scalelab.data import files
-    from scalelab.measure import combine
-    from scalelab.measure.machine import this_machine
+    from scalelab.files import files
+    from scalelab.measure.host.machine import this_machine
+    from scalelab.measure.ranks import combine
 
     if path is None:
         raise ValueError("--append must go with --out FILE, got no file: name the one to add to")
@@ -83,7 +83,7 @@ def _existing(path):
 
 
 def _together(before, current):
-    from scalelab.measure import combine
+    from scalelab.measure.ranks import combine
 
     return combine.recordings([before, current])
 

@@ -41,7 +41,7 @@ MOST_BYTES = 2**23  # of standard input
 def command(file, json, full, html, **asked):
     """Judge a scaling study by four metrics from one pass, together.
 
-    FILE is what scalelab.measure.one_pass recorded, or a table, CSV or JSON, with the columns
+    FILE is what scalelab.measure.capstone.one_pass recorded, or a table, CSV or JSON, with the columns
     workers, seconds, rate (dollars per hour of all workers together) and quality; optionally work,
     joules, latency and run; - for standard input, or the name of a public series. Replicates are
     rows. A row that loses quality ranks nowhere. Of the
@@ -54,12 +54,12 @@ def command(file, json, full, html, **asked):
     """
     import json as writer
 
-    from scalelab.infer import rubric
+    from scalelab.rubric import rubric
 
     if html is not None:
-        from scalelab.data import kept
+        from scalelab.files import atomic
 
-        kept.checked(html)  # before anything is computed for it
+        atomic.checked(html)  # before anything is computed for it
     measured = _found(
         file,
         work=_number("work", asked.pop("work")),
@@ -69,10 +69,10 @@ def command(file, json, full, html, **asked):
     )
     report = rubric.judge(measured, **_asked(**asked))
     if html is not None:
-        from scalelab.data import kept
+        from scalelab.files import atomic
         from scalelab.show.report import page_of
 
-        kept.put(html, page_of(report))
+        atomic.put(html, page_of(report))
     if json:
         click.echo(writer.dumps(rubric.plain(report, full), indent=1, allow_nan=False))
         return
@@ -81,8 +81,9 @@ def command(file, json, full, html, **asked):
 
 def _found(given, **options):
     """Return the rows of a file, of standard input, or of a public series by its name."""
-    from scalelab.data import datasets, files
-    from scalelab.infer import rubric
+    from scalelab.data import datasets
+    from scalelab.files import files
+    from scalelab.rubric import rubric
 
     if given == "-":
         raw = sys.stdin.buffer.read(MOST_BYTES + 1)
@@ -111,8 +112,8 @@ def _asked(*, baseline, noise, noise_runs, co2, intensity, prefer, **limits):
     """Return what `rubric.judge` takes, from the words of the command line."""
     from datetime import date
 
-    from scalelab.infer.rubric import Noise
-    from scalelab.models.energy import Grid
+    from scalelab.models.cost.energy import Grid
+    from scalelab.rubric.rubric import Noise
 
     units = {"deadline": "s", "latency": "s", "joules": "J", "floor": "%", "tolerance": "%"}
     asked = {name: _number(name, given, units.get(name, "")) for name, given in limits.items()}

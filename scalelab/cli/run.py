@@ -40,7 +40,7 @@ def command(job, workers, device, json, out, append, **asked):
       scalelab run training --workers 2,8 --emulate --set steps=4 --repetitions 3
       scalelab run all-reduce --workers 2 --bytes 1KiB,1MiB
     """
-    from scalelab.measure import collectives
+    from scalelab.measure.messages import collectives
 
     counts = None if workers is None else options.counts(workers)
     plan = _messages if job in collectives.GLOO else _scaling
@@ -58,8 +58,8 @@ def command(job, workers, device, json, out, append, **asked):
 
 def _scaling(job, counts, device, *, weak, emulate, sizes, settings, repetitions, limit):
     """Return the title of a sweep, its counts, its measurements to come, and how to tabulate them."""
-    from scalelab.measure import sweep
-    from scalelab.models import study
+    from scalelab.measure.ranks import sweep
+    from scalelab.models.scaling import study
 
     if sizes:
         raise ValueError(f"--bytes must go with a collective, got {job}: drop it, or choose one")
@@ -89,8 +89,8 @@ def _scaling(job, counts, device, *, weak, emulate, sizes, settings, repetitions
 
 def _messages(job, counts, device, *, weak, emulate, sizes, settings, repetitions, limit):
     from scalelab import units
-    from scalelab.measure import collectives
-    from scalelab.models import bandwidth
+    from scalelab.measure.messages import collectives
+    from scalelab.models.network import bandwidth
 
     for name, given in (("--weak", weak), ("--emulate", emulate), ("--set", settings)):
         if given:
@@ -126,9 +126,9 @@ def _rates(values):
 
 def _placed(device, counts, fewest):
     """Return the device and the worker counts to take, where the user left them open."""
-    from scalelab.measure import room
+    from scalelab.measure.ranks import capacity
 
     if device == "auto":
-        device = "cuda" if room.most("cuda")[0] >= max(counts or [fewest]) else "cpu"
-    counts = counts or options.powers(fewest, room.usual(device))
-    return device, [room.fit(count, device, fewest) for count in counts]
+        device = "cuda" if capacity.most("cuda")[0] >= max(counts or [fewest]) else "cpu"
+    counts = counts or options.powers(fewest, capacity.usual(device))
+    return device, [capacity.fit(count, device, fewest) for count in counts]

@@ -12,12 +12,13 @@ argument = click.argument("file", metavar="FILE")
 
 def find(given):
     """Return the ScalingTable; a file goes before a series of its name."""
-    from scalelab.data import datasets, files
-    from scalelab.infer import _grid, table
+    from scalelab.data import datasets
+    from scalelab.files import files
+    from scalelab.tables import grid, table
 
     if given == "-":
-        raw = sys.stdin.buffer.read(_grid.MOST_BYTES + 1)
-        return table.parse("stdin", files.decoded("stdin", raw, _grid.MOST_BYTES))
+        raw = sys.stdin.buffer.read(grid.MOST_BYTES + 1)
+        return table.parse("stdin", files.decoded("stdin", raw, grid.MOST_BYTES))
     if given in datasets.names() and not os.path.lexists(given):
         return table.of_series(datasets.load(given))
     return table.read(given)
@@ -39,7 +40,7 @@ def _finite(value):
 def heading(found):
     r"""One line on what was read.
 
-    >>> from scalelab.infer.table import parse
+    >>> from scalelab.tables.table import parse
     >>> heading(parse("runs", "workers,seconds\n1,60\n1,61\n2,31\n"))
     'runs: 3 rows, seconds on 1 to 2 workers'
     """
@@ -63,7 +64,7 @@ def told(found, findings):
 def place(found, rows):
     r"""Where a finding stands, as words: the first few rows of it.
 
-    >>> from scalelab.infer.table import parse
+    >>> from scalelab.tables.table import parse
     >>> place(parse("runs", "workers,seconds\n1,60\n"), (2, 3))
     ', lines 2 and 3'
     """

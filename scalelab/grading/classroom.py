@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scalelab.checks.keys import course_key
-from scalelab.grading import autograded, record, report, tables
-from scalelab.grading import result as results
-from scalelab.grading.collect import collect
-from scalelab.grading.course import roster as read_roster
-from scalelab.grading.course import writing
-from scalelab.grading.execute import Limits
-from scalelab.grading.feedback import feedback
-from scalelab.grading.judge import Judge
-from scalelab.grading.run import run
-from scalelab.grading.sandbox import MODULES
-from scalelab.grading.unit import Job
+from scalelab.grading.box.sandbox import MODULES
+from scalelab.grading.course.collect import collect
+from scalelab.grading.course.course import roster as read_roster
+from scalelab.grading.course.course import writing
+from scalelab.grading.judging import result as results
+from scalelab.grading.judging.execute import Limits
+from scalelab.grading.judging.grade_all import run
+from scalelab.grading.judging.grade_one import Job
+from scalelab.grading.judging.judge import Judge
+from scalelab.grading.out import autograded, record, report, tables
+from scalelab.grading.out.feedback import feedback
 
 
 @dataclass(frozen=True)

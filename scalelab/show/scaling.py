@@ -8,7 +8,7 @@ import statistics
 import numpy as np
 
 from scalelab import ranks, units
-from scalelab.infer.predict import predict
+from scalelab.curves.predict import predict
 from scalelab.show.chart import Axis, Chart, Series
 
 _POINTS = 17  # of a prediction: each takes a hundredth of a second
@@ -79,8 +79,8 @@ def narrowing(advice) -> Chart:
 def ceiling(rows, fit, most):
     """The best a family promises at any size: its limit or its peak; None where it grows for ever.
 
-    >>> from scalelab.infer.fit import fit
-    >>> from scalelab.infer.rows import Rows
+    >>> from scalelab.curves.fit import fit
+    >>> from scalelab.curves.rows import Rows
     >>> rows = Rows.of([1, 2, 4, 8], seconds=[100, 55, 32.5, 21.25])
     >>> round(ceiling(rows, fit(rows, "amdahl"), 64), 3)
     10.0

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from scalelab import units
-from scalelab.models import laws
+from scalelab.models.scaling import laws
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.table import Table, table
 

@@ -6,7 +6,7 @@ WRONG maps a task to (points, what the check must say, answer): the points when 
 
 import math
 
-from scalelab.models import queues
+from scalelab.models.waiting import queues
 
 ALTERNATIVE = {
     "answer-1-1": """
@@ -52,7 +52,7 @@ def price(arrivals, service, servers):
     return (by_turns(arrivals, service, servers) - simulated.waiting(arrivals, service, servers)).mean()
 """,
     "answer-2-2": """
-from scalelab.models import capacity
+from scalelab.models.waiting import capacity
 
 def servers_for(rate, service, cap, share):
     if capacity.largest_rate(cap, service, 1, share=share) == 0:

@@ -107,7 +107,7 @@ def rounds(items):
     return [[(right - reach, right) for right in range(items - 1, reach - 1, -1)] for reach in reaches]
 """,
     "answer-3-1": """
-from scalelab.models import rank_dags
+from scalelab.models.graphs import rank_dags
 
 def lasts(overlap):
     times = slow.forward, slow.backward, slow.exchange

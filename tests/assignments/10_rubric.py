@@ -98,7 +98,7 @@ review = dict(
 
 _CLAIM = """
 record = json.loads(records.to_json(data.capstone()))
-from scalelab.infer import rubric
+from scalelab.rubric import rubric
 rows = {r.workers: r for r in rubric.judge(rubric.of_passes(data.capstone())).rows}
 def told(k):
     names = ("workers", "speedup", "efficiency", "quality", "cost_per_work")

@@ -1,8 +1,8 @@
 """What it costs to be advised what to measure next, against one prediction."""
 
-from scalelab.infer.next_measurement import advise
-from scalelab.infer.predict import predict
-from scalelab.infer.rows import Rows
+from scalelab.curves.next_measurement import advise
+from scalelab.curves.predict import predict
+from scalelab.curves.rows import Rows
 from tests.bench import side_by_side
 
 ROWS = Rows.of([1, 2, 4, 8, 16], throughput=[100, 189, 352, 600, 930])

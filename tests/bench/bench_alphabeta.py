@@ -5,8 +5,8 @@
 
 import numpy as np
 
-from scalelab.infer import alphabeta, alphabeta_compare
-from scalelab.infer.alphabeta_sweep import Sweep, published_names
+from scalelab.links import alphabeta, compare
+from scalelab.links.sweep import Sweep, published_names
 from scalelab.units import text
 
 
@@ -22,7 +22,7 @@ def rows():
         middle = np.array([one.value for one in found])
         held = sum(one.low <= s <= one.high for one, s in zip(found, sweep.seconds, strict=True))
         line("   each size left out in turn", middle, sweep.seconds, held=f"{held} of {len(found)}")
-        latency, per_byte, _ = alphabeta_compare.least_squares(sweep)
+        latency, per_byte, _ = compare.least_squares(sweep)
         line("   least squares, in sample", latency + per_byte * sweep.size, sweep.seconds, latency)
         kept = len(fitted.regimes)
         print(f"   {kept} regimes, noise {text(fitted.noise, '%')}, ends at "

@@ -11,8 +11,9 @@ import threading
 import time
 from pathlib import Path
 
-from scalelab.grading import executors, walls
-from scalelab.grading.sandbox import MODULES
+from scalelab.grading.box import bubblewrap
+from scalelab.grading.box.sandbox import MODULES
+from scalelab.grading.judging import executors
 from tests.bench import Row
 from tests.submissions import assignment, classes
 from tests.submissions.kinds import kinds
@@ -23,7 +24,7 @@ TORCH = "import torch\n\ndef half(x):\n    return float(torch.tensor(x, dtype=to
 
 def rows():
     """Yield seconds per submission beside stock's, and how long a whole class takes."""
-    if walls.find().missing:
+    if bubblewrap.find().missing:
         return
     with tempfile.TemporaryDirectory() as folder:
         stock = _stock(Path(folder) / "stock")

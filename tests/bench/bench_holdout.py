@@ -5,9 +5,9 @@
 
 import numpy as np
 
-from scalelab.infer import calibrate, predict
-from scalelab.infer.families import FAMILIES
-from scalelab.infer.fit import log_rate
+from scalelab.curves import calibrate, predict
+from scalelab.curves.families import FAMILIES
+from scalelab.curves.fit import log_rate
 
 ENVELOPE = ("linear", "power", "amdahl", "usl", "gustafson")
 

@@ -13,8 +13,8 @@ def rows():
     yield side_by_side(
         "import scalelab / numpy", functools.partial(fresh, "import scalelab"), numpy, 1.3
     )
-    models = functools.partial(fresh, "from scalelab.models import speedup")
-    yield side_by_side("import scalelab.models.speedup / numpy", models, numpy, 1.3)
+    models = functools.partial(fresh, "from scalelab.models.scaling import speedup")
+    yield side_by_side("import scalelab.models.scaling.speedup / numpy", models, numpy, 1.3)
 
 
 def fresh(statement):

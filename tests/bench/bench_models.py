@@ -2,22 +2,12 @@
 
 import numpy as np
 
-from scalelab.models import (
-    collectives,
-    cost,
-    energy,
-    failures,
-    kernels,
-    laws,
-    memory,
-    mfu,
-    mg1,
-    network,
-    roofline,
-    speedup,
-    step,
-    study,
-)
+from scalelab.models.cost import cost, energy, mfu, step
+from scalelab.models.kernels import kernels, roofline
+from scalelab.models.machines import failures, memory
+from scalelab.models.network import collectives, network
+from scalelab.models.scaling import laws, speedup, study
+from scalelab.models.waiting import mg1
 from tests.bench import side_by_side
 
 K = np.linspace(1.5, 1e4, 10**6)

@@ -5,7 +5,7 @@ Both by turns in one run. Wants a quiet machine; the probe repeats what was dist
 
 import time
 
-from scalelab.measure import _workbench, probe, roofs
+from scalelab.measure.probe import probe, roofs, workbench
 from tests.bench import Row
 
 LIMIT = 1 / 0.95
@@ -24,7 +24,7 @@ def rows(turns=2):
             best[name] = max(best.get(name, 0.0), products(name))
         for name, rate in sweeps().items():
             best[name] = max(best.get(name, 0.0), rate)
-    bench = _workbench.pick("cpu")
+    bench = workbench.pick("cpu")
     bench.formats = tuple(FORMATS)
     found = probe.take(bench, PLAN)
     rates, bandwidths = roofs.rates(found), roofs.bandwidths(found)
@@ -40,7 +40,7 @@ def products(name, seconds=0.5):
     import torch
 
     best = 0.0
-    for size in _workbench.Processor.products:
+    for size in workbench.Processor.products:
         left, right = (torch.randn(size, size).to(getattr(torch, FORMATS[name])) for _ in range(2))
         torch.mm(left, right)
         start, count = time.perf_counter(), 0
@@ -55,7 +55,7 @@ def sweeps(seconds=0.2):
     """Return the best bytes per second of a plain loop of copies: beyond the caches, and of any size."""
     import torch
 
-    stated, best = _workbench.pick("cpu").stated, {"DRAM": 0.0, "fastest": 0.0}
+    stated, best = workbench.pick("cpu").stated, {"DRAM": 0.0, "fastest": 0.0}
     for size in [2**k for k in range(14, 28)]:
         source = torch.randn(size // 4)
         target = torch.empty_like(source)

@@ -5,7 +5,7 @@ import random
 
 import networkx as nx
 
-from scalelab.models import schedule, workdepth
+from scalelab.models.graphs import schedule, workdepth
 from tests.bench import side_by_side
 
 SIZES = (25_000, 50_000, 100_000)

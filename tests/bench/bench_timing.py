@@ -3,13 +3,12 @@
 The first rows want a quiet machine. The others simulate, from fixed seeds: they are the same anywhere.
 """
 
-import math
 import random
 import statistics
 import time
 
 from scalelab import data
-from scalelab.measure import compare, stats, timing
+from scalelab.measure.timing import stats, timing
 from tests.bench import Row
 
 TRIALS = 2000
@@ -22,7 +21,6 @@ def rows():
     yield from against_torch()
     yield from medians()
     yield from ratios()
-    yield from equal_kernels()
 
 
 def against_torch(rounds=9):
@@ -128,37 +126,3 @@ def ratios():
                 found = stats.ratio(values, baseline, paired=False)
                 held += found.low <= 1 <= found.high
             yield Row(f"ratio held, {name}, {n} and {n}", held / (TRIALS // 2), **NEARLY)
-
-
-def equal_kernels():
-    """Yield how often a recorded kernel compared with itself rightly shows no difference.
-
-    The readings keep their order, slow spells and all. Beside it: how often the median of one side
-    holds that of the whole recording, which nobody can promise, and what pairing by rounds gains.
-    """
-    for sample in data.recorded("noise").samples:
-        name = sample.label.partition(",")[0]
-        width = stats.percentile(sample.seconds, 0.75).value / sample.median - 1
-        rng, trials, right, held, widths = random.Random(1), TRIALS // 4, 0, 0, ([], [])
-        for seed in range(trials):
-            start = rng.randrange(len(sample.seconds))
-            readings = iter((sample.seconds[start:] + sample.seconds[:start]) * 2)
-            work = Replay(lambda: next(readings))  # noqa: B023 - used up before the next
-            found = compare.compare(
-                {"one": work, "same": work},
-                budget=sum(sample.seconds) / 8,
-                precision=width / 4,
-                seed=seed,
-                clock=work.clock,
-                device=work,
-            )
-            one, same = found.samples
-            apart = stats.ratio(same.seconds, one.seconds, paired=False)
-            right += found.verdicts[0].says == "cannot tell"
-            held += one.low <= sample.median <= one.high
-            widths[0].append(found.verdicts[0].high - found.verdicts[0].low)
-            widths[1].append(apart.high - apart.low)
-        yield Row(f"no difference found, {name}", right / trials, 0.95, 1 / 0.95, 0.93 / 0.95, "%")
-        yield Row(f"median held, {name}, in their order", held / trials, 0.95, math.inf, unit="%")
-        gain = map(statistics.median, widths)
-        yield Row(f"interval by rounds / measured apart, {name}", *gain, math.inf, unit="%")

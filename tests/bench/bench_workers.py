@@ -3,9 +3,9 @@
 import subprocess
 import sys
 
-from scalelab.measure import workers
-from tests import worker_jobs
+from scalelab.measure.ranks import workers
 from tests.bench import side_by_side
+from tests.measure import worker_jobs
 
 
 def rows():

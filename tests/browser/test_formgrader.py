@@ -9,13 +9,14 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
-from scalelab.grading import unit, walls
+from scalelab.grading.box import bubblewrap
+from scalelab.grading.judging import grade_one
 from tests.browser.conftest import visiting
 from tests.browser.test_lab import PATIENCE, TOKEN, serving
 from tests.submissions import assignment, classes
 from tests.submissions.kinds import kinds
 
-pytestmark = pytest.mark.skipif(bool(walls.find().missing), reason=walls.find().missing)
+pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
 CLASS = {"ada": "honest", "ben": "answer missing", "cleo": "scripts in the text"}
 
 
@@ -23,7 +24,7 @@ CLASS = {"ada": "honest", "ben": "answer missing", "cleo": "scripts in the text"
 def one_thread():
     with ThreadPoolExecutor(1) as pool:
         yield pool
-        pool.submit(unit.close).result()
+        pool.submit(grade_one.close).result()
 
 
 def grade(root):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from scalelab.models import hardware
+from scalelab.models.machines import hardware
 from scalelab.show.plots import roofline
 from tests.browser.conftest import nothing, visiting
 from tests.notebooks import ROOT

@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-from scalelab.infer import rubric
+from scalelab.rubric import rubric
 from scalelab.show.report import page_of
-from tests.test_rubric import QUALITY, study
+from tests.rubric.test_rubric import QUALITY, study
 
 WIDEST = """Math.max(...[...document.querySelectorAll("body *")]
   .filter((e) => !e.closest(".sl-scroll")).map((e) => e.getBoundingClientRect().right))"""

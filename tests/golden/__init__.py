@@ -45,7 +45,7 @@ def commands() -> list[str]:
 
 def printed(line: str, folder: Path) -> dict:
     """Return what a command ends with and prints, in a folder that holds the example of a plan."""
-    from tests.command import scalelab
+    from tests.cli.command import scalelab
 
     (folder / "plan.toml").write_text(scalelab("plan", "--example").stdout)
     done = scalelab(*line.split(), text=RUNS if " - " in line else "", folder=folder)

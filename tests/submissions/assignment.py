@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 
-from scalelab.grading import release
+from scalelab.grading.release import release
 from tests.notebooks import ROOT
 
 SLUG = "demo"

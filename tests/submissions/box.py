@@ -11,7 +11,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from scalelab.grading import walls
+from scalelab.grading.box import bubblewrap
 from tests.notebooks import ROOT
 
 HOME = "/home/me"
@@ -62,7 +62,7 @@ def run(inside, given, seconds):
     Where control groups can be written, the box has the memory and the processes of one worker
     of `scalelab grade`.
     """
-    with walls.limited(walls.find()) as joined:
+    with bubblewrap.limited(bubblewrap.find()) as joined:
         line = [*joined, *command(inside, given)]
         with subprocess.Popen(
             line,

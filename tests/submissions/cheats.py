@@ -272,19 +272,19 @@ KINDS = [
                 "c.call = lambda *a, **k: c.Outcome(4.0)" + WRONG
             ),
             "wire replaced": _harmed(
-                "import scalelab.grading.wire as w\n"
+                "import scalelab.grading.box.wire as w\n"
                 "w.encoded = lambda v: 4.0\nw.told = lambda o: [4.0, '', '', True]" + WRONG
             ),
             "wire broken": (
                 {
-                    ONE: "import scalelab.grading.wire as w\nw.told = lambda o: {'x': [[]] * 9}"
+                    ONE: "import scalelab.grading.box.wire as w\nw.told = lambda o: {'x': [[]] * 9}"
                     + WRONG
                 },
                 GRADED,
                 4.0,
             ),
             "lies about its kind": _cheat(
-                "import scalelab.grading.wire as w\n"
+                "import scalelab.grading.box.wire as w\n"
                 "w.told = lambda o: [{'d': [[[1], 2]]}, 7, None, 'yes']" + WRONG
             ),
             "a frame too large": (

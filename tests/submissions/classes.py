@@ -11,9 +11,11 @@ from pathlib import Path
 
 from nbgrader import api
 
-from scalelab.grading import classroom, executors, source, unit
-from scalelab.grading import course as courses
-from scalelab.grading.execute import Limits
+from scalelab.grading import classroom
+from scalelab.grading.course import course as courses
+from scalelab.grading.course import source
+from scalelab.grading.judging import executors, grade_one
+from scalelab.grading.judging.execute import Limits
 from tests.submissions import assignment
 
 MODULES = (
@@ -35,7 +37,7 @@ def here():
 
 def close():
     """End the fork server of `here`."""
-    _THREAD.submit(unit.close).result()
+    _THREAD.submit(grade_one.close).result()
 
 
 def enrol(root, kinds, named=False):

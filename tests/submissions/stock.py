@@ -20,7 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from scalelab.grading import walls
+from scalelab.grading.box import bubblewrap
 from tests.submissions import assignment, box, boxed
 from tests.submissions.kinds import FAILED, kinds
 
@@ -177,7 +177,7 @@ def main(words):
     if words == ["--summary"]:
         print(summary(rows))
         return
-    if not walls.find().cgroup:
+    if not bubblewrap.find().cgroup:
         sys.exit("kinds that take all memory need control groups, and these cannot be written here")
     wanted = [kind for kind in kinds() if kind.name in words or not (words or kind.name in rows)]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool:

@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 
 from scalelab import units
-from scalelab.infer import plan as planner
-from scalelab.infer import plan_file
-from scalelab.models import cost, failures, preempted, sizing, spot, step
+from scalelab.models.cost import cost, preempted, sizing, spot, step
+from scalelab.models.machines import failures
+from scalelab.plan import file
+from scalelab.plan import plan as planner
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.explore import Slider
 from scalelab.show.plots import MODEL
@@ -114,7 +115,7 @@ def beyond(title, workers, seconds, fits: dict, most: float, stamp=None) -> Char
 def rows_at(link: float):
     """Return the rows of the small plan with a network of so many Gbit/s for each GPU."""
     text = SMALL.replace('"10 Gbit/s"', f'"{link:g} Gbit/s"')
-    return planner.plan(plan_file.parse(text)).rows
+    return planner.plan(file.parse(text)).rows
 
 
 def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -> Chart:

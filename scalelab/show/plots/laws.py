@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scalelab import units
-from scalelab.models import laws, speedup
+from scalelab.models.scaling import laws, speedup
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL, POWERS
 

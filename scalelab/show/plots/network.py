@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from scalelab import units
-from scalelab.models import algorithms, bandwidth, collectives, crossover, network, overlap
+from scalelab.models.network import algorithms, bandwidth, collectives, crossover, network, overlap
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.explore import Slider
 from scalelab.show.plots import MODEL, POWERS

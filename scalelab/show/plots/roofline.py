@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from scalelab import units
-from scalelab.models import attention, hardware, kernels, roofline
+from scalelab.models.kernels import attention, kernels, roofline
+from scalelab.models.machines import hardware
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.explore import Slider
 from scalelab.show.plots import MODEL

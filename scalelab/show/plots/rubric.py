@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scalelab.infer import rubric
+from scalelab.rubric import rubric
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL
 

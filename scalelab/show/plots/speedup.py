@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scalelab import units
-from scalelab.models import speedup
+from scalelab.models.scaling import speedup
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL, POWERS, lines, workers_axis
 

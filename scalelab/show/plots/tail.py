@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from scalelab.models import capacity, queues, tail
+from scalelab.models.waiting import capacity, queues, tail
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL
 

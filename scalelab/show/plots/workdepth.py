@@ -8,7 +8,7 @@ from graphlib import TopologicalSorter
 import numpy as np
 
 from scalelab import units
-from scalelab.models import dags, schedule, workdepth
+from scalelab.models.graphs import dags, schedule, workdepth
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL, POWERS
 

@@ -1,0 +1,170 @@
+"""The whole answer to a scaling table: what is wrong with it, what fits it, what to expect, or why not.
+
+`audit`, `compare`, `predict` and `next_measurement` in one pass, as `scalelab fit` prints it.
+"""
+
+import statistics
+from dataclasses import dataclass, field
+
+from scalelab._given import shown, whole
+from scalelab.curves.compare import Comparison, compare
+from scalelab.curves.families import BY_NAME
+from scalelab.curves.fit import Refused
+from scalelab.curves.intervals import Parameter, parameters
+from scalelab.curves.next_measurement import Advice, advise
+from scalelab.curves.posterior import NAMES
+from scalelab.curves.predict import Prediction, predict
+from scalelab.curves.rows import Rows
+from scalelab.tables import study
+from scalelab.tables.audit import audit
+from scalelab.tables.table import MOST_WORKERS, ScalingTable
+
+MOST_SIZES = 200
+# No machine does a thing a million billion times as fast as another of its kind.
+MOST_APART = 1e15
+MOST_ROWS = 100  # beyond these, replicates are averaged in groups
+_NOTHING = Comparison((), {}, None, None)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a table says about the sizes one asks for."""
+
+    table: ScalingTable
+    findings: tuple  # of the audit, the worst first
+    rows: Rows | None = None  # what was fitted
+    comparison: Comparison = _NOTHING
+    parameters: dict[str, dict[str, Parameter]] = field(default_factory=dict)  # of each family
+    chosen: str | None = None
+    predictions: tuple[Prediction, ...] = ()
+    family: str | None = None  # behind the predictions; None is all of them together
+    advice: Advice | None = None  # on the largest of the sizes asked for, if that is worth it
+    refused: str | None = None
+    remarks: tuple[str, ...] = ()  # what was done that nobody asked for
+
+    @property
+    def serious(self):
+        """The findings that make a number or a conclusion wrong."""
+        return tuple(found for found in self.findings if found.severity != "note")
+
+    def efficiency(self, prediction):
+        """Rate per worker at a predicted size, relative to the smallest that was measured."""
+        rows = self.rows.medians()
+        unit = rows.value(prediction.workers, 1.0)
+        rate = prediction.value if rows.unit == "throughput" else unit / prediction.value
+        return (rate / prediction.workers) / (rows.rate[0] / rows.base)
+
+
+def judge(table, targets=(), *, family=None, despite=False, most=None, rate=None):
+    r"""Audit a table, fit every family, and predict the targets, or say why that cannot be done.
+
+    Predictions are those of all families together, unless `family` names one that the reader has
+    reason to believe in. A finding that is an error leaves nothing to fit, unless `despite` it.
+    Families are fitted to every run, predictions to the median run of each size.
+    `most` and `rate` (dollars per hour of one worker) go to the advice on what to measure next.
+    Section 3.9.
+
+    >>> from scalelab.tables.table import parse
+    >>> found = judge(parse("runs", "workers,seconds\n1,100\n2,55\n4,32.5\n8,21.25\n"), [16])
+    >>> found.chosen, found.refused, [finding.name for finding in found.findings]
+    ('amdahl', None, ['one_run'])
+    """
+    meaning = "it counts the workers to predict for"
+    targets = [whole("targets", target, meaning, 1, MOST_WORKERS) for target in targets]
+    family = _family(family)
+    findings = tuple(audit(table))
+    errors = [found for found in findings if found.severity == "error"]
+    if errors and not despite:
+        text = " ".join(f"{found.text} {found.remedy}" for found in errors)
+        return Judgement(table, findings, refused=text)
+    rows, remarks = rows_of(table)
+    comparison = compare(rows)
+    fitted = {found.family.name: parameters(rows, found) for found in comparison.fits}
+    refused, chosen = comparison.refused, comparison.chosen and comparison.chosen.family.name
+    if family and not refused:
+        refused, chosen = comparison.left_out.get(family), family
+    if not refused and (chosen or NAMES[0]) not in NAMES:
+        text = f"{chosen} describes a table and does not extrapolate; all others predict together."
+        remarks.append(text)
+        family = None
+    predictions, advice = (), None
+    try:
+        if targets and not refused:
+            price = _price(table, rate, findings)
+            predictions = tuple(predict(rows, target, family=family) for target in targets)
+            advice = advise(rows, max(targets), most=most, rate=price, family=family)
+    except Refused as refusal:
+        refused = str(refusal)
+    except OverflowError:
+        refused = (
+            "the rows must agree better, got an interval without an end: find out what is wrong "
+            "with them"
+        )
+    if refused:
+        chosen, predictions = None, ()
+    return Judgement(
+        table,
+        findings,
+        rows,
+        comparison,
+        fitted,
+        chosen,
+        predictions,
+        family,
+        advice,
+        refused,
+        tuple(remarks),
+    )
+
+
+def rows_of(table):
+    """The rows of a table for a fit, and what was assumed or averaged for that, in words."""
+    columns, remarks = dict(table.columns), []
+    weak = table.claimed == "weak" and study.mislabelled(table) is None
+    if weak and table.measure == "seconds" and "work" not in columns:
+        columns["work"] = columns["workers"]
+        remarks.append(
+            "The table is called weak scaling: its work is taken to grow with the workers."
+        )
+    rows = Rows.of(**columns)
+    if len(rows.sizes) > MOST_SIZES:
+        raise ValueError(
+            f"{table.name} must hold at most {MOST_SIZES} different worker counts, got "
+            f"{len(rows.sizes)}: keep those that are a few percent apart"
+        )
+    apart = float(rows.rate.max() / rows.rate.min())
+    if apart > MOST_APART:
+        raise ValueError(
+            f"{table.name} must hold rates within a factor of {MOST_APART:g}, got {apart:.3g}: "
+            "look for a slip in a unit or an exponent"
+        )
+    if table.measure == "seconds" and rows.unit == "throughput":
+        remarks.append(
+            "The work neither stays nor grows with the workers, so the answer is work per second."
+        )
+    fewer = rows.condensed(MOST_ROWS)
+    if fewer is not rows:
+        text = f"{len(rows.workers)} rows were averaged, size by size, to {len(fewer.workers)}."
+        remarks.append(text)
+    return fewer, remarks
+
+
+def _family(given):
+    """The name of a family as it is written in `families`, whatever its spaces and capitals."""
+    if given is None:
+        return None
+    known = {"".join(name.split()): name for name in BY_NAME}
+    name = known.get("".join(str(given).split()).casefold())
+    if name is None:
+        raise ValueError(
+            f"family must be one of {', '.join(BY_NAME)}, got {shown(given)}: choose one"
+        )
+    return name
+
+
+def _price(table, rate, findings):
+    """Dollars per hour of one worker: as given, or from a column of prices that nothing is wrong with."""
+    told = [row.rate / row.workers for row in table.rows if row.rate]
+    if rate is not None or not told or any(found.name == "cost" for found in findings):
+        return rate
+    return statistics.median(told)

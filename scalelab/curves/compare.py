@@ -1,0 +1,72 @@
+"""Every family beside every other on one table, and the one that saw best what it was not shown."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from scalelab.curves.families import FAMILIES
+from scalelab.curves.fit import FEWEST, Fit, Refused, fit, log_rates, too_few
+
+# Two families whose errors differ by less than this are equally good; the simpler one is chosen.
+_TIE = 1.1
+# More sizes than this leave in as many groups, each from all over the table: one fit less for each.
+_MOST_FOLDS = 24
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The families that could be judged, why the others could not, and the choice."""
+
+    fits: tuple[Fit, ...]  # in the order of `families.FAMILIES`
+    left_out: dict[str, str]  # name: what would be needed
+    chosen: Fit | None
+    refused: str | None  # why nothing was chosen
+
+
+def compare(rows):
+    """Fit every family, leave each size out in turn, and choose.
+
+    The choice is the smallest leave-one-out error; within 10 % of it, the fewest parameters, and
+    among equals the better AICc or the closer fit.
+    Source: leave-one-out, Stone 1974, doi:10.1111/j.2517-6161.1974.tb00994.x; AICc, Hurvich and
+    Tsai 1989, doi:10.1093/biomet/76.2.297. Section 3.9.
+
+    >>> from scalelab.curves.rows import Rows
+    >>> compare(Rows.of([1, 2, 4, 8], seconds=[100, 55, 32.5, 21.25])).chosen.family.name
+    'amdahl'
+    """
+    fits, left_out = [], {}
+    if len(rows.sizes) < FEWEST:
+        text = too_few(rows)
+        return Comparison((), {family.name: text for family in FAMILIES}, None, text)
+    for family in FAMILIES:
+        try:
+            found = fit(rows, family)
+        except Refused as refusal:
+            left_out[family.name] = str(refusal)
+        else:
+            fits.append(dataclasses.replace(found, loo=leave_one_out(rows, family)))
+    return Comparison(tuple(fits), left_out, _choice(fits), None)
+
+
+def leave_one_out(rows, family):
+    """Root mean square error, in the logarithm of the rate, of sizes that the fit did not see.
+
+    Replicates leave together: they would betray each other.
+    """
+    errors, sizes = [], rows.sizes
+    folds = min(len(sizes), _MOST_FOLDS)
+    for left in (sizes[i::folds] for i in range(folds)):
+        guess = log_rates(rows.at(~np.isin(rows.workers, left)), family, left)
+        for size, expected in zip(left, guess, strict=True):
+            seen = np.log(rows.rate[rows.workers == size])
+            errors.append(np.mean((seen - expected) ** 2))
+    return min(math.sqrt(np.mean(errors)), 1e6)
+
+
+def _choice(fits):
+    best = max(min(found.loo for found in fits), 1e-9)
+    close = [found for found in fits if found.loo <= best * _TIE]
+    return min(close, key=lambda found: (len(found.shape), found.residual))

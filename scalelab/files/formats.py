@@ -1,0 +1,36 @@
+"""Any file that holds samples, told by its ending and its content: one call for every reader."""
+
+from pathlib import Path
+
+from scalelab import records
+from scalelab.files import files, spreadsheet
+from scalelab.files.nccl import nccl_tests
+
+
+def read(path):
+    """Return the Recording in a .json or .csv file, or in what nccl-tests wrote.
+
+    For details that a foreign file does not state, call its own reader. Section 3.1.
+    """
+    kinds = [suffix for suffix in Path(path).suffixes if suffix != ".gz"]
+    kind = kinds[-1] if kinds else ""
+    if kind == ".csv":
+        return spreadsheet.read(path)
+    if kind == ".json":
+        data = files.parsed(path)
+        if not isinstance(data, dict) or "results" not in data:
+            return _recording(path)
+    return nccl_tests.read(path)
+
+
+def _recording(path):
+    try:
+        found = records.from_json(files.text(path))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if isinstance(found, records.Sample):
+        return records.Recording(Path(path).stem, (found,))
+    if not isinstance(found, records.Recording):
+        remedy = "read other records with records.from_json"
+        raise files.wrong(path, "", "hold samples", found, remedy)
+    return found

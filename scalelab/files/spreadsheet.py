@@ -1,0 +1,182 @@
+"""CSV in and out: one row per repetition, one column per condition, nothing lost on the way.
+
+The columns of a scaling table (`workers`, `seconds`, `run`) are among them; other programs may
+ignore the rest. Numbers and lists are written as in JSON, text as it is.
+"""
+
+import csv
+import io
+import itertools
+import json
+import math
+from collections import defaultdict
+from dataclasses import fields
+from pathlib import Path
+from types import SimpleNamespace
+
+from scalelab import _stored
+from scalelab._given import shown
+from scalelab.files import files
+from scalelab.records import Machine, Recording, Sample
+
+_PLAIN = {
+    f.name: f.type for f in fields(Sample) if f.name not in ("seconds", "given", "machine", "kind")
+}
+_MACHINE = {f"machine.{f.name}": f.type for f in fields(Machine)}
+_NUMBERED = ("sample", "run", "seconds")
+_TITLES = ("title", "note")
+
+
+def text(recording):
+    """Write a Recording as CSV. Section 3.1.
+
+    >>> step = Sample("a step", (0.5, 0.25), 1, Machine("laptop", 4), "2025-11-20", given={"workers": 2})
+    >>> print(text(Recording("Steps", (step,)))[:59])
+    sample,run,seconds,label,workers,inner,date,stopped,advice,
+    """
+    samples = recording.samples
+    if not samples:
+        raise ValueError("recording must hold a sample, got none: CSV is made of their rows")
+    conditions = list(dict.fromkeys(name for s in samples for name in s.given))
+    own = {*_PLAIN, *_NUMBERED, *_TITLES}
+    clash = [
+        c for c in conditions if c in own or c.startswith("machine.") or c != c.strip() or not c
+    ]
+    if clash:
+        raise ValueError(
+            f"conditions must have names that no column has, got {shown(clash[0])}: rename it"
+        )
+    columns = [*_NUMBERED, "label", *conditions, *list(_PLAIN)[1:], *_MACHINE, *_TITLES]
+    lines = []
+    # The writer's own line ending, so that it quotes both of its characters inside a cell.
+    writer = csv.DictWriter(SimpleNamespace(write=lines.append), columns, lineterminator="\r\n")
+    writer.writeheader()
+    # Runs are numbered through for each number of workers: two samples of it hold different runs.
+    runs = defaultdict(lambda: itertools.count(1))
+    for number, sample in enumerate(samples, 1):
+        row = _row(sample) | {"sample": number, "title": recording.title, "note": recording.note}
+        for seconds in sample.seconds:
+            run = next(runs[sample.given.get("workers")])
+            writer.writerow(row | {"run": run, "seconds": repr(seconds)})
+    return "".join(f"{line[:-2]}\n" for line in lines)
+
+
+def read(path, *, machine=None, date=""):
+    """Read what `text` wrote, or any CSV that has `seconds` and, unless given here, `machine.name`.
+
+    Rows of the same `sample` are its repetitions; without that column, rows that differ in `run` and
+    `seconds` only. Columns of other names are conditions. Section 3.1.
+    """
+    samples, titles = {}, {"title": None, "note": ""}
+    for place, row in _table(path):
+        for name in _TITLES:
+            titles[name] = row.pop(name, titles[name])
+        number, run, seconds = (row.pop(name, None) for name in _NUMBERED)
+        kept = samples.setdefault(number or tuple(row.items()), (place, row, []))
+        if kept[1] != row:
+            raise files.wrong(
+                path, place, f"agree with {kept[0]}", "another sample", "number it so"
+            )
+        kept[2].append((len(run or ""), run or "", _seconds(path, place, seconds)))
+    if titles["title"] is None:
+        titles["title"] = Path(path).stem
+    made = []
+    for place, row, runs in samples.values():
+        # In the order of the clock, however the table was sorted since.
+        seconds = [s for *_, s in sorted(runs, key=lambda r: r[:2])]
+        try:
+            made.append(_sample(row, seconds, machine, row.get("date") or date, titles["title"]))
+        except ValueError as error:
+            raise ValueError(f"{path} {place}: {error}") from None
+    return Recording(samples=tuple(made), **titles)
+
+
+def _row(sample):
+    """Return the cells that all repetitions share."""
+    row = {name: _cell(kind, getattr(sample, name)) for name, kind in _PLAIN.items()}
+    row |= {
+        name: _cell(kind, getattr(sample.machine, name.partition(".")[2]))
+        for name, kind in _MACHINE.items()
+    }
+    for name, value in sample.given.items():
+        ambiguous = not isinstance(value, str) or _condition(value) != value or not value
+        row[name] = json.dumps(value) if ambiguous else value
+    return row
+
+
+def _cell(kind, value):
+    if kind is str:
+        return value
+    return "" if value is None else json.dumps(_stored.plain(value))
+
+
+def _sample(row, seconds, machine, date, title):
+    """Build a Sample from the cells of a row; an empty cell is a value that was not stated."""
+    told = {name: value for name, value in row.items() if value or _PLAIN.get(name) is str}
+    host = {n.partition(".")[2]: _value(kind, told[n]) for n, kind in _MACHINE.items() if n in told}
+    if not host.get("name"):
+        if machine is None:
+            raise ValueError(
+                "row must say the machine, got no machine.name: add that column, or give machine="
+            )
+        host = _stored.plain(machine) | host
+    data = {"label": title, "inner": 1, "seconds": seconds, "machine": {"cores": None} | host}
+    data |= {name: _value(kind, told[name]) for name, kind in _PLAIN.items() if name in told}
+    own = {*_PLAIN, *_MACHINE}
+    data["given"] = {
+        name: _condition(value)
+        for name, value in told.items()
+        if name not in own and not name.startswith("machine.")
+    }
+    return _stored.build(Sample, data | {"date": date})
+
+
+def _value(kind, cell):
+    if kind is str:
+        return cell
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell  # of the wrong type, which is then said where the field is known
+
+
+def _condition(cell):
+    """Return the number, truth or quoted text that a cell holds; else it is text as it stands."""
+    value = _value(None, cell)
+    return value if isinstance(value, (int, float, str)) else cell
+
+
+def _table(path):
+    """Yield the place of each row and its cells by column."""
+    reader = csv.reader(io.StringIO(files.text(path), newline=""), strict=True)
+    header = None
+    try:
+        for row in reader:
+            place = f"line {reader.line_num}"
+            if header is None:
+                header = [name.strip() for name in row]
+                once = len(set(header)) == len(header) and "" not in header
+                if "seconds" not in header or not once:
+                    expected = "name each column once, `seconds` among them"
+                    raise files.wrong(path, place, expected, ",".join(row), "mend the header")
+            elif row:
+                if len(row) != len(header):
+                    expected = f"have {len(header)} cells, as the header"
+                    raise files.wrong(path, place, expected, len(row), "is a comma not quoted?")
+                yield place, dict(zip(header, row, strict=True))
+    except csv.Error as error:
+        place = f"line {reader.line_num}"
+        raise files.wrong(path, place, "be CSV", str(error), "export it again") from None
+    if header is None:
+        raise files.wrong(path, "", "have a header", "an empty file", "export it again")
+
+
+def _seconds(path, place, cell):
+    try:
+        seconds = float(cell)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < math.inf:
+        expected, remedy = "be a number above 0", "write it like 0.0035"
+        raise files.wrong(path, f"{place} column seconds", expected, cell, remedy)
+    return seconds

@@ -1,0 +1,84 @@
+"""The course as its nbgrader_config.py describes it: where things lie, and one writer at a time.
+
+nbgrader is imported inside functions only.
+"""
+
+import contextlib
+import csv
+import fcntl
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+CONFIG = "nbgrader_config.py"
+
+
+@dataclass(frozen=True)
+class Course:
+    """The folders of a course and the address of its gradebook."""
+
+    root: Path
+    config: Any
+    db_url: str
+
+    def folder(self, step):
+        """Return nbgrader's folder for a step, such as "submitted"."""
+        return self.root / self.config.CourseDirectory.get(f"{step}_directory", step)
+
+    @property
+    def graded(self):
+        """The folder of our results."""
+        return self.root / "course" / "graded"
+
+
+def find(root, db_url=None):
+    """Read the configuration of the course at this folder."""
+    root = Path(root)
+    if not (root / CONFIG).is_file():
+        raise ValueError(
+            f"the current folder must be a course's root, got no {CONFIG} in it: change there first"
+        )
+    from traitlets.config.loader import PyFileConfigLoader
+
+    config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+    url = db_url or config.CourseDirectory.get("db_url") or f"sqlite:///{root / 'gradebook.db'}"
+    return Course(root, config, url)
+
+
+@contextlib.contextmanager
+def writing(folder):
+    """Hold a folder of results for one run; refuse where another one has it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f"{folder} must have one writer, got another run at work on it: wait for its end"
+            ) from None
+        yield
+
+
+def roster(path):
+    """Return the students' ids in the first column of a CSV file, or in the one called `id`."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(
+            f"--roster must be a CSV file of students, got {str(path)!r} ({error}): name another"
+        ) from None
+    head = [name.strip().lower() for name in rows[0]] if rows else []
+    named = [name for name in ("id", "student", "student_id") if name in head]
+    column = head.index(named[0]) if named else 0
+    rows = rows[1:] if named else rows
+    return [row[column].strip() for row in rows if len(row) > column and row[column].strip()]
+
+
+def with_commands():
+    """Let nbgrader find alembic, which it starts by name, also in an environment not activated."""
+    here = str(Path(sys.executable).parent)
+    if here not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = f"{here}{os.pathsep}{os.environ.get('PATH', '')}"

@@ -1,0 +1,250 @@
+"""Run what a student handed in, exercise by exercise, and write down what came out.
+
+A fresh process for each exercise: what goes wrong in one is over in the next. Where a check
+stands, it is asked what that check shows; the process is copied there, and the copy is called with
+the hidden inputs only when everything else is known. So they reach nothing that anybody is shown.
+Nothing is judged before the process is gone. Standard library only.
+"""
+
+import time
+from dataclasses import dataclass, field
+
+from scalelab.checks import keys
+from scalelab.checks.call import Outcome
+from scalelab.checks.plain import Unreadable
+from scalelab.grading.box import wire
+from scalelab.grading.box.clean_output import cleaned, stopped
+from scalelab.grading.box.sandbox import Died
+from scalelab.grading.course.steps import inert, steps
+
+GRACE = 1.0  # seconds beyond its limit before a process that does not stop is ended
+_WHY = {"flood": "sent too much", "ended": "ended the process"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds for one cell, for the calls of one sub-check, and for a whole submission."""
+
+    cell: float = 10.0
+    call: float = 3.0
+    submission: float = 90.0
+
+
+@dataclass
+class Transcript:
+    """What running a submission gave, all of it plain data.
+
+    By check: `values` {name: (whether it can be called, plain value)} and `outcomes` {name: lists
+    of Outcomes, one for each sub-check that calls it}. `cells` is by cell, in order; `gone` are
+    the checks that could not be asked to the end.
+    """
+
+    values: dict = field(default_factory=dict)
+    outcomes: dict = field(default_factory=dict)
+    cells: dict = field(default_factory=dict)
+    flags: list = field(default_factory=list)
+    gone: set = field(default_factory=set)
+    late: bool = False  # something took too long
+
+
+def execute(sandbox, source, handed, plan, limits, only, key=""):
+    """Run what some checks need and return the Transcript; `key` gives a student's own numbers."""
+    run = _Run(sandbox, handed, plan, limits, key)
+    run.ours = {c.text for c in source.cells if c.kind == "code" and not c.answer}
+    setup, *exercises = source.exercises
+    exercises = exercises or [setup]
+    for number, exercise in enumerate(exercises):
+        checks = [c.id for c in exercise if c.check and c.id in only]
+        if checks:
+            run.exercise([*steps(setup, exercises[:number], exercise, handed)], checks)
+    sandbox.wait()
+    return run.transcript
+
+
+class _Run:
+    """One submission on its way through its processes."""
+
+    def __init__(self, sandbox, handed, plan, limits, key):
+        self.sandbox, self.handed, self.plan = sandbox, handed, plan
+        self.limits, self.transcript, self.key = limits, Transcript(), key
+        self.end = time.monotonic() + limits.submission
+        self.dead, self.groups, self.again = set(), {}, set()
+
+    def exercise(self, steps, checks):
+        """Run the steps in a process, and again in another without the one that ended it."""
+        for check in checks:
+            self._expect(check)
+        shown, hidden, deaths = [*checks], [*checks], 0
+        while (shown or hidden) and deaths <= len(steps) + len(checks):
+            if time.monotonic() > self.end:
+                break
+            fork = self.sandbox.fork({keys.VARIABLE: self.key})
+            try:
+                if not shown:  # what is left to ask could not be asked of a copy
+                    steps = steps[: steps.index((hidden[0], None)) + 1]
+                    self.again.add(hidden[0])
+                copies = self._steps(fork, steps, shown)
+                self._hidden(copies, hidden)
+            except Died as death:
+                deaths += 1
+                self._died(str(death))
+            finally:
+                fork.kill()
+        self.transcript.gone.update(shown, hidden)
+
+    def _expect(self, check):
+        """Make room for the outcomes of every call of a check, in the order of the check."""
+        self.transcript.values[check] = {}
+        outcomes = self.transcript.outcomes[check] = {}
+        self.groups[check] = [[] for _ in self.plan[check][1]]
+        for (name, *_), group in zip(self.plan[check][1], self.groups[check], strict=True):
+            outcomes.setdefault(name, []).append(group)
+
+    def _steps(self, fork, steps, shown):
+        """Run the steps and ask what is shown; return {check: the process as it was there}."""
+        copies = {}
+        for key, text in steps:
+            self.at = key
+            if text is not None:
+                if key not in self.dead:
+                    self._cell(fork, key, text)
+                continue
+            if key in shown:
+                self._names(fork, key)
+                self._calls(fork, key, hidden=False)
+                shown.remove(key)
+            elif key in self.again:
+                self._repeat(fork, key)
+            if self._unchanged(steps, key):
+                copies[key] = fork
+            elif self._open(key, hidden=True) and key not in self.dead:
+                copies[key] = fork.copy(self._left(self.limits.call))
+        return copies
+
+    def _unchanged(self, steps, check):
+        """Say whether the process can still answer for this check when all steps have run.
+
+        Copying it would cost more than a cell does, and most need no copy.
+        """
+        at = steps.index((check, None))
+        earlier, later = (
+            [t for _, t in part if t is not None] for part in (steps[:at], steps[at:])
+        )
+        return inert(later, earlier, self.ours)
+
+    def _hidden(self, copies, hidden):
+        """Make the hidden calls of every check whose process, as it was there, is still alive."""
+        for check in [*hidden]:
+            self.at = check
+            if self._open(check, hidden=True):
+                if not (copies.get(check) and copies[check].alive(self._left(self.limits.call))):
+                    continue
+                self._calls(copies[check], check, hidden=True)
+            hidden.remove(check)
+
+    def _cell(self, fork, key, text):
+        said = self._ask(fork, {"run": text}, self.limits.cell)
+        if said.get("late") is True:
+            self._late(key)
+        elif key not in self.transcript.cells:
+            self.transcript.cells[key] = cleaned(said)
+
+    def _names(self, fork, check):
+        """Ask what the names stand for that a check wants to know."""
+        values = self.transcript.values[check]
+        for name in self.plan[check][0]:
+            if name not in values:
+                self.reading = check, name
+                said = self._ask(fork, {"name": name}, self.limits.call)
+                values[name] = said.get("callable") is True, wire.decoded(said.get("value"))
+                self.reading = None
+
+    def _open(self, check, hidden):
+        """List the calls of a check that are still to be made: (name, cases, where they go)."""
+        values, pairs = (
+            self.transcript.values[check],
+            zip(self.plan[check][1], self.groups[check], strict=True),
+        )
+        return [
+            (name, cases, group)
+            for (name, cases, secret), group in pairs
+            if secret == hidden and not group and values.get(name, (False,))[0]
+        ]
+
+    def _calls(self, fork, check, hidden):
+        """Make the calls of a check that are shown or hidden; a function gets one try to end."""
+        for name, cases, group in self._open(check, hidden):
+            if any(map(_late, self.transcript.outcomes[check][name])):
+                group.append(Outcome(error="Timeout"))
+                continue
+            self._cases(fork, name, cases, group)
+            self.transcript.late |= _late(group)
+
+    def _repeat(self, fork, check):
+        """Make the visible calls once more, for what they leave behind; where they end it, not again."""
+        self.again.remove(check)
+        for name, cases, hidden in self.plan[check][1]:
+            if not hidden and self.transcript.values[check][name][0]:
+                self._cases(fork, name, cases, [])
+
+    def _cases(self, fork, name, cases, outcomes):
+        """Call a function on every case of a sub-check, until the time is up."""
+        end = time.monotonic() + self.limits.call
+        for arguments in cases:
+            self.calling = outcomes
+            left = max(end - time.monotonic(), 0.01)
+            said = self._ask(fork, {"name": name, "arguments": arguments}, left)
+            self.calling = None
+            outcomes.append(wire.heard(said.get("outcome")))
+            if outcomes[-1].error == "Timeout":
+                return
+
+    at, calling, reading, ours = "", None, None, ()
+
+    def _ask(self, fork, message, seconds):
+        left = self._left(seconds)
+        return fork.ask({**message, "seconds": left}, left + GRACE)
+
+    def _left(self, seconds):
+        """Return the seconds for one thing, less where the submission has less."""
+        left = min(seconds, self.end - time.monotonic())
+        if left <= 0:
+            raise Died("late")
+        return left
+
+    def _died(self, how):
+        """Note what ended the process, so that the next one leaves it out."""
+        self.transcript.late |= how == "late"
+        if self.calling is not None:
+            late = Outcome(error="Timeout")
+            self.calling.append(late if how == "late" else Outcome(error="Crash", said=_WHY[how]))
+            self.calling = None
+        elif self.reading:
+            check, name = self.reading
+            self.transcript.values[check][name] = False, Unreadable("something that cannot be read")
+            self.reading = None
+        else:
+            self.dead.add(self.at)
+            if how == "late":
+                self._late(self.at)
+            else:
+                self.transcript.cells.setdefault(self.at, stopped("Crash", f"it {_WHY[how]}"))
+        if time.monotonic() > self.end:
+            self._flag(f"took longer than {self.limits.submission:g} s; the rest was not run")
+        elif how != "late":
+            self._flag(f"{self.at} {_WHY[how]}")
+
+    def _late(self, key):
+        # What it showed until then depends on the machine's mood, so it is left out.
+        said = f"took longer than {self.limits.cell:g} s"
+        self.transcript.late = True
+        self.transcript.cells.setdefault(key, stopped("Timeout", f"it {said}"))
+        self._flag(f"{key} {said}")
+
+    def _flag(self, text):
+        if text not in self.transcript.flags:
+            self.transcript.flags.append(text)
+
+
+def _late(group):
+    return bool(group) and group[-1].error == "Timeout"

@@ -1,0 +1,228 @@
+"""The unit of work: from the bytes of one submission to its result.
+
+A pure function, so that any executor serves. What is costly to make, the fork server and the
+judge, is made once per process and used again. Standard library only.
+"""
+
+import contextlib
+import threading
+from dataclasses import dataclass, field, replace
+
+from scalelab.grading.box import bubblewrap
+from scalelab.grading.box.sandbox import MODULES, NoWorker, Sandbox
+from scalelab.grading.course.collect import Submission
+from scalelab.grading.course.read import Unreadable, blank, read
+from scalelab.grading.course.source import Source
+from scalelab.grading.judging.execute import Limits, execute
+from scalelab.grading.judging.judge import Judge, Unasked
+from scalelab.grading.judging.result import FAILED, MISSING, result
+
+QUICK = 2.0  # seconds after which a submission has to wait until the others are done
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission to grade; `previous` is its last result, `only` the checks to grade again."""
+
+    source: Source
+    submission: Submission
+    key: str = ""  # gives the student's own numbers, where the course has any
+    limits: Limits = field(default_factory=Limits)
+    unsafe: bool = False
+    modules: tuple[str, ...] = MODULES
+    previous: dict | None = None
+    only: frozenset[str] | None = None
+    quick: bool = False
+
+
+_here = threading.local()  # a sandbox serves one thread
+_judging = threading.Lock()  # a check's prints are caught for the whole process
+
+
+def grade(job):
+    """Return the result of one submission, or None if it has to wait for the slow ones."""
+    found = settled(job)
+    if found is not None:
+        return found
+    try:
+        handed = read(job.submission.data, job.source)
+    except Unreadable as error:
+        return result(job.source, job.submission, status=FAILED, reason=str(error))
+    keys = _keys(job, handed)
+    wanted = _wanted(job, keys)
+    transcript, fresh = _judged(job, handed, wanted)
+    if fresh is None:
+        return None
+    return _composed(job, handed, keys, transcript, fresh)
+
+
+def settled(job):
+    """Return the result where nothing has to be run: nothing there, or nothing has changed."""
+    source, submission, old = job.source, job.submission, job.previous
+    if submission.missing:
+        return result(source, submission, status=MISSING, reason="nothing was handed in")
+    if submission.data is None:
+        return result(source, submission, status=FAILED, reason=submission.reason)
+    if not (old and old["tests"]):
+        return None
+    try:
+        handed = read(submission.data, source)
+    except Unreadable:
+        return None
+    keys = _keys(job, handed)
+    return None if _wanted(job, keys) else _composed(job, handed, keys, None, {})
+
+
+def _composed(job, handed, keys, transcript, fresh):
+    """Put a result together from what is fresh and what was known."""
+    source, old = job.source, job.previous or {}
+    kept = {test["id"]: test for test in old.get("tests", ())}
+    tests = [fresh.get(c.id) or kept[c.id] for c in source.cells if c.check]
+    cells = {a["id"]: a["shown"] for a in old.get("answers", ())}
+    cells |= transcript.cells if transcript else {}
+    # What went wrong while running an exercise that is not run again still holds.
+    ran = [f for f in old.get("ran", ()) if not (fresh and _about(f, fresh, source))]
+    ran += transcript.flags if transcript else []
+    isolation = old.get("isolation") if transcript is None else bubblewrap.find().name
+    flags = [*handed.flags, *ran]
+    if isolation == "none":
+        flags.append("run without isolation")
+    return result(
+        source,
+        job.submission,
+        flags=flags,
+        ran=ran,
+        isolation=isolation,
+        score=round(sum(test["score"] for test in tests), 2),
+        tests=tests,
+        manual=_manual(source, handed),
+        answers=_answers(source, handed, cells),
+        keys=keys,
+    )
+
+
+def _judged(job, handed, wanted):
+    """Run and judge what is wanted; ask again where a check has looked up more than foreseen."""
+    for _ in range(5):
+        with _judging:
+            judge = _judge(job.source)
+            plan = judge.plan(job.key)
+        transcript = _run(job, handed, plan, wanted)
+        if job.quick and transcript and transcript.late:
+            return transcript, None
+        with _judging, contextlib.suppress(Unasked):
+            return transcript, {name: judge.judge(name, transcript, job.key) for name in wanted}
+    raise RuntimeError("a check asks for ever more answers")
+
+
+def _run(job, handed, plan, wanted):
+    """Run what is wanted, and once more where the fork server itself was lost."""
+    limits = job.limits
+    if job.quick:
+        limits = replace(limits, cell=min(QUICK, limits.cell), call=min(QUICK, limits.call))
+    for attempt in (1, 2):
+        try:
+            return execute(_sandbox(job), job.source, handed, plan, limits, wanted, job.key)
+        except (NoWorker, RuntimeError, OSError):
+            close()
+            if attempt == 2:
+                raise
+    return None
+
+
+def _sandbox(job):
+    wanted = job.modules, job.unsafe
+    if getattr(_here, "sandbox", None) is None or _here.wanted != wanted:
+        close()
+        _here.sandbox, _here.wanted = Sandbox(*wanted), wanted
+    return _here.sandbox
+
+
+def close():
+    """End the fork server of this thread."""
+    if getattr(_here, "sandbox", None):
+        _here.sandbox.close()
+        _here.sandbox = None
+
+
+_judges = {}
+
+
+def _judge(source):
+    if source not in _judges:
+        _judges.clear()  # of another assignment, or of the one before it was mended
+        _judges[source] = Judge(source)
+    return _judges[source]
+
+
+def _keys(job, handed):
+    """Return, for each exercise, a digest of all that its points follow from."""
+    source, keys, parts = job.source, {}, []
+    setup, *exercises = source.exercises
+    for number, exercise in enumerate(exercises or [setup]):
+        cells = [*setup, *exercise] if exercises else setup
+        own = [[c.id, c.kind, c.text, c.stub, c.points] for c in cells]
+        # Earlier cells may be run again for their names; earlier checks do not matter.
+        parts += [[c.id, "" if c.check else c.text] for c in cells]
+        parts += [[c.id, handed.answers.get(c.id), handed.extras.get(c.id)] for c in cells]
+        more = [handed.extras.get(""), job.key, str(job.limits), job.unsafe]
+        keys[str(number)] = source.key(own, parts, more)
+    return keys
+
+
+def _wanted(job, keys):
+    """Return the checks to grade: all, the ones asked for, or those whose exercise has changed."""
+    setup, *exercises = job.source.exercises
+    old = job.previous or {}
+    kept, had = old.get("keys", {}), {test["id"] for test in old.get("tests", ())}
+    wanted = set()
+    for number, exercise in enumerate(exercises or [setup]):
+        changed = keys[str(number)] != kept.get(str(number))
+        for cell in exercise:
+            asked = job.only is not None and cell.id in job.only
+            if cell.check and (cell.id not in had or asked or (changed and job.only is None)):
+                wanted.add(cell.id)
+    return [c.id for c in job.source.cells if c.id in wanted]
+
+
+def _about(flag, wanted, source):
+    """Say whether a flag speaks of a cell in an exercise that is run again."""
+    running = [part for part in source.exercises if any(c.id in wanted for c in part)]
+    names = {c.id for part in [*running, source.exercises[0]] for c in part}
+    return any(flag.startswith(name) for name in names) or "the rest was not run" in flag
+
+
+def _manual(source, handed):
+    """Return the answers that a person reads; a blank one is worth nothing by itself."""
+    found = []
+    for cell in source.cells:
+        if cell.manual:
+            texts = handed.answers.get(cell.id, ())
+            empty = blank(cell, texts)
+            found.append(
+                {
+                    "id": cell.id,
+                    "name": source.titles[cell.id],
+                    "max_score": cell.points,
+                    "score": 0.0 if empty else None,
+                }
+            )
+    return found
+
+
+def _answers(source, handed, cells):
+    """Return the text of every answer, and what its cells showed."""
+    found = []
+    for cell in source.cells:
+        if cell.answer:
+            text = "\n\n".join(handed.answers.get(cell.id, ()))
+            own = handed.extras.get(cell.id, ()) if cell.kind == "code" else ()
+            found.append(
+                {
+                    "id": cell.id,
+                    "kind": cell.kind,
+                    "text": "\n\n".join([text, *own]),
+                    "shown": cells.get(cell.id),
+                }
+            )
+    return found

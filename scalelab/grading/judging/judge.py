@@ -1,0 +1,235 @@
+"""Judge answers here, where no line of a student's runs, from what their process wrote down.
+
+A check cell is run first with stand-ins that only note what it asks for: that is the plan. Then
+with what the student's process answered, after it is gone. Both times it is the same cell that
+runs under nbgrader. Standard library only, plus the checks.
+"""
+
+import ast
+import contextlib
+import io
+import os
+import re
+
+from scalelab.checks import keys
+from scalelab.checks.judge import FRESH
+from scalelab.checks.report import RIGHT
+from scalelab.checks.task import Task
+from scalelab.checks.value import GRADED
+from scalelab.grading.box import wire
+
+_TELLS_NOTHING = {*FRESH.values(), *GRADED.values()}
+
+
+class Unasked(Exception):
+    """A check looked up an answer that was not in its plan; the plan has it now."""
+
+
+class Judge:
+    """The check cells of an assignment, ready to plan and to judge for any student's key."""
+
+    def __init__(self, source):
+        self.source = source
+        self.checks = [cell for cell in source.cells if cell.check]
+        self._code = {c.id: _compiled(c) for c in source.cells if c.kind == "code" and not c.answer}
+        self._personal = any("variant" in cell.text for cell in source.cells)
+        self._more = {cell.id: {} for cell in self.checks}
+        self._plans, self._stages = {}, {}
+        self.plan("")
+
+    def plan(self, key):
+        """Return {check: (names to read, calls)} for a student's key.
+
+        A call is (name of the function, its cases, whether they are hidden).
+        """
+        key = key if self._personal else ""
+        if key not in self._plans:
+            self._plans = {key: {}}  # of one student only: there may be thousands
+            self._stages = {key: self._stage(key)}
+            for cell in self.checks:
+                self._plans[key][cell.id] = self._planned(cell, key)
+        plans = self._plans[key]
+        return {
+            name: ({**read, **self._more[name]}, calls) for name, (read, calls) in plans.items()
+        }
+
+    def judge(self, check, transcript, key=""):
+        """Return one test in Gradescope's shape; raise Unasked where more must be asked first."""
+        cell = self.source.by_id[check]
+        self.plan(key)
+        replay = _Replay(check, transcript)
+        try:
+            value, task, text = self._run(cell, replay, key if self._personal else "")
+        finally:
+            self._more[check] |= dict.fromkeys(replay.unasked)
+        if replay.unasked:
+            raise Unasked
+        title = self.source.titles[check]
+        number = re.match(r"[\d.]*\d", title)
+        return {
+            "id": check,
+            "number": number[0] if number else check,
+            "name": title,
+            "score": value,
+            "max_score": cell.points,
+            "status": "passed" if value == cell.points else "failed",
+            "output": text.strip(),
+            "visibility": "visible",
+            "states": [verdict.state for verdict in task.verdicts],
+            "slips": [slip for verdict in task.verdicts if (slip := _slip(verdict))],
+        }
+
+    def _planned(self, cell, key):
+        """Run a check with functions, then with numbers, as stand-ins: it asks for more each time."""
+        notes = _Notes(callable=True)
+        _, task, _ = self._run(cell, notes, key)
+        values = _Notes(callable=False)
+        self._run(cell, values, key)
+        made = [(name, [wire.packed(a) for a in cases]) for name, cases in notes.calls if cases]
+        hidden = [verdict.hidden for verdict in task.verdicts if verdict.called]
+        if len(hidden) != len(made):  # the cell took verdicts out: any of its calls may be hidden
+            hidden = [True] * len(made)
+        calls = [(*call, secret) for call, secret in zip(made, hidden, strict=True)]
+        return {**notes.names, **values.names}, calls
+
+    def _run(self, cell, answers, key):
+        """Run a check cell; return its points, its Task, and what it printed."""
+        names = _Names(self._stages[key], answers)
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out), self._as(key):
+                value = _value(self._code[cell.id], names)
+        except Exception as error:
+            raise ValueError(
+                f"{cell.id} must judge whatever it is given, got {type(error).__name__}: {error}: "
+                "mend it in the source"
+            ) from None
+        tasks = [v for n, v in names.items() if type(v) is Task and n not in self._stages[key]]
+        if type(value) is not float or not 0 <= value <= cell.points or len(tasks) != 1:
+            raise ValueError(
+                f"{cell.id} must keep one Task and end in its score(), got {value!r}: "
+                "see the other checks"
+            )
+        return value, tasks[0], out.getvalue()
+
+    def _stage(self, key):
+        """Run the locked cells and return their names; one that needs an answer does without."""
+        names = {"__name__": "__main__"}
+        for cell in self.source.cells:
+            if cell.kind == "code" and not cell.answer and not cell.check:
+                out = contextlib.redirect_stdout(io.StringIO())
+                with contextlib.suppress(Exception), out, self._as(key):
+                    _value(self._code[cell.id], names)
+        return names
+
+    @contextlib.contextmanager
+    def _as(self, key):
+        """Let `fresh` and `variant` draw from this course's secret and this student's key."""
+        ours = {"SCALELAB_COURSE_SECRET": self.source.secret.decode(), "MPLBACKEND": "Agg"}
+        before = {name: os.environ.get(name) for name in [*ours, "NBGRADER_VALIDATING"]}
+        os.environ.pop("NBGRADER_VALIDATING", None)
+        os.environ |= ours
+        try:
+            with keys.using(key):
+                yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name, None)
+                if value is not None:
+                    os.environ[name] = value
+
+
+class _Names(dict):
+    """The names of a check cell; what it hands to its Task by globals() looks answers up."""
+
+    def __init__(self, base, answers):
+        super().__init__(base)
+        self._answers = answers
+
+    def get(self, name, default=None):
+        """Look an answer up: all that a Task does with its mapping."""
+        return self._answers.get(name)
+
+
+class _Notes:
+    """Notes what a check asks for: the names, and the arguments of every call, in order."""
+
+    def __init__(self, callable):
+        self.callable, self.names, self.calls = callable, {}, []
+
+    def get(self, name):
+        self.names[name] = None
+        if not self.callable:
+            return 1.0
+        cases = []
+        self.calls.append((name, cases))
+        return lambda *arguments: cases.append(arguments)
+
+
+class _Replay:
+    """Answers a check with what the student's process answered, in the same order."""
+
+    def __init__(self, check, transcript):
+        self.values = transcript.values.get(check, {})
+        self.outcomes = {n: iter(groups) for n, groups in transcript.outcomes[check].items()}
+        self.gone = check in transcript.gone
+        self.unasked = {}
+
+    def get(self, name):
+        if name not in self.values:
+            if not self.gone:
+                self.unasked[name] = None
+            return None
+        called, value = self.values[name]
+        return self._function(name) if called else value
+
+    def _function(self, name):
+        group = None
+
+        def answer(*_):
+            nonlocal group
+            if group is None:
+                group = iter(next(self.outcomes.get(name, iter(())), ()))
+            return _happens(next(group, None))
+
+        return answer
+
+
+def _slip(verdict):
+    """Return what went wrong, without the value that came; "" where a hidden check tells nothing."""
+    if verdict.state == RIGHT or (verdict.hidden and verdict.text in _TELLS_NOTHING):
+        return ""
+    return verdict.text if verdict.hidden else verdict.text.partition("; ")[2] or verdict.text
+
+
+def _happens(outcome):
+    """Return or raise what a student's function did."""
+    if outcome is None:
+        raise _named("Crash")("the process was gone")
+    if not outcome.attempted:
+        raise NotImplementedError
+    if outcome.error:
+        raise _named(outcome.error)(outcome.said)
+    return outcome.value
+
+
+def _named(name):
+    """Make an exception of a name: of the student's only the name and the text came here."""
+    return type(name if name.isidentifier() else "Exception", (Exception,), {})
+
+
+def _compiled(cell):
+    """Return the code of a cell, and of its last expression."""
+    tree = ast.parse(cell.text)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    name = f"<{cell.id}>"
+    return (
+        compile(tree, name, "exec"),
+        compile(ast.Expression(last.value), name, "eval") if last else None,
+    )
+
+
+def _value(code, names):
+    body, last = code
+    exec(body, names)
+    return eval(last, names) if last else None

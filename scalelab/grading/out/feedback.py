@@ -1,0 +1,112 @@
+"""One page per student: their code, what each check said, points and hints.
+
+Composed here from plain data: no hidden check, no mark scheme, and nothing of a student's unescaped.
+Standard library only.
+"""
+
+import re
+
+from scalelab.grading.course.hints import hints
+from scalelab.grading.judging.result import FAILED, MISSING
+from scalelab.grading.out.pages import page, pre, text
+
+_DETAILS = re.compile(r"<details>.*?</details>", re.S)
+
+
+def feedback(source, result, marks=None, penalty=0.0):
+    """Return the page of one result; `marks` is {cell: (score, comment)} of what a person gave."""
+    marks = marks or {}
+    title = f"{source.slug}: {result['student']}"
+    if result["status"] in (FAILED, MISSING):
+        said = f"This submission has no score yet: {result['reason']}."
+        return page(title, f"<h1>{text(source.slug)}</h1>", f"<p>{text(said)}</p>")
+    parts = [f"<h1>{text(source.slug)}</h1>", _summary(result, marks, penalty)]
+    shown = {answer["id"]: answer for answer in result["answers"]}
+    judged = {test["id"]: test for test in (*result["tests"], *result["manual"])}
+    for task in _tasks(source):
+        parts += _task(task, shown, judged, marks)
+    return page(title, *parts)
+
+
+def total(result, marks, penalty=0.0):
+    """Return (points so far, points at most, how many answers a person has still to read).
+
+    >>> total({"tests": [{"id": "c", "score": 2.0, "max_score": 3.0}], "manual": []}, {})
+    (2.0, 3.0, 0)
+    """
+    both = [*result["tests"], *result["manual"]]
+    points = 0.0
+    waiting = 0
+    for one in both:
+        by_hand = marks.get(one["id"], (None,))[0]
+        given = one["score"] if by_hand is None else by_hand
+        waiting += given is None
+        points += given or 0.0
+    most = sum(one["max_score"] for one in both)
+    return round(max(points - penalty, 0.0), 2), round(most, 2), waiting
+
+
+def _summary(result, marks, penalty):
+    points, most, waiting = total(result, marks, penalty)
+    lines = [f"<strong>{points:g} of {most:g} points</strong>"]
+    if penalty:
+        lines.append(f"{penalty:g} points were taken off because it came late")
+    if waiting:
+        lines.append(f"{waiting} answer{'s' * (waiting > 1)} still to be read by a person")
+    notes = "".join(f"<li>{text(flag)}</li>" for flag in result["flags"])
+    notes = f"<p>Noticed in your notebook:</p><ul>{notes}</ul>" if notes else ""
+    return f"<p>{'; '.join(lines)}.</p>{notes}"
+
+
+def _tasks(source):
+    """Group an assignment's cells into tasks: each ends in the cell that is graded."""
+    task = []
+    for cell in source.cells:
+        task.append(cell)
+        if cell.graded:
+            yield task
+            task = []
+
+
+def _task(cells, shown, judged, marks):
+    """Yield the parts of one task."""
+    graded = judged[cells[-1].id]
+    score, comment = marks.get(graded["id"], (None, None))
+    score = graded["score"] if score is None else score
+    points = "not read yet" if score is None else f"{score:g}"
+    yield f"<h2>{text(graded['name'])} <small>{points} / {graded['max_score']:g}</small></h2>"
+    question = "\n\n".join(c.stub for c in cells if c.kind == "markdown" and not c.answer)
+    asked = _after_heading(_DETAILS.sub("", question))
+    if asked.strip():
+        yield f"<details><summary>What was asked</summary>{pre(asked)}</details>"
+    for cell in cells:
+        if cell.answer:
+            answer = shown.get(cell.id, {})
+            yield pre(answer.get("text") or "(nothing)", "code")
+            yield from _shown(answer.get("shown"))
+    if graded.get("output"):
+        yield pre(graded["output"], "report")
+    if score is not None and score < graded["max_score"]:
+        for number, about, body in hints(question):
+            summary = f"Hint {number}{f': {about}' if about else ''}"
+            yield f"<details><summary>{text(summary)}</summary>{pre(body)}</details>"
+    if comment:
+        yield f"<p><strong>Comment:</strong> {text(comment)}</p>"
+
+
+def _after_heading(question):
+    return "\n".join(line for line in question.splitlines() if not line.startswith("#")).strip()
+
+
+def _shown(cell):
+    """Yield what a student's cell showed when it ran."""
+    if not cell:
+        return
+    if cell["text"].strip():
+        yield f"<p>It printed:</p>{pre(cell['text'])}"
+    for picture in cell["pictures"]:
+        yield f'<p><img alt="A figure that this cell drew" src="data:image/png;base64,{picture}"></p>'
+    if cell["error"]:
+        name, said, line = cell["error"]
+        where = f"Line {line} of this cell" if line else "This cell"
+        yield pre(f"{where} stopped with {name}{f': {said}' if said else ''}", "report")

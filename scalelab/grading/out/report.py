@@ -1,0 +1,96 @@
+"""The class at a glance: per task the share solved and the commonest slip, and every odd case.
+
+Standard library only.
+"""
+
+import collections
+import statistics
+
+from scalelab.grading.judging.result import GRADED, STATES
+from scalelab.grading.out.feedback import total
+from scalelab.grading.out.pages import page, table, text
+
+
+def summary(source, results, marks=None, penalties=None):
+    """Return the class report as plain data."""
+    marks, penalties = marks or {}, penalties or {}
+    graded = [one for one in results if one["tests"]]
+    points = [
+        total(one, marks.get(one["student"], {}), penalties.get(one["student"], 0.0))[0]
+        for one in graded
+    ]
+    return {
+        "assignment": source.slug,
+        "states": {state: sum(one["status"] == state for one in results) for state in STATES},
+        "points": _spread(points),
+        "max_score": sum(cell.points for cell in source.cells if cell.graded),
+        "tasks": [_task(source, cell, graded) for cell in source.cells if cell.check],
+        "flags": [
+            {"student": one["student"], "status": one["status"], "what": what}
+            for one in results
+            for what in (one["flags"] or [one["reason"]])
+            if one["status"] != GRADED
+        ],
+    }
+
+
+def html(found):
+    """Return the class report as a page."""
+    states = ", ".join(f"{count} {state}" for state, count in found["states"].items() if count)
+    spread = found["points"]
+    of = f" of {found['max_score']:g}"
+    said = "Nobody has points yet."
+    if spread:
+        said = (
+            f"Points: median {spread['median']:g}{of}, the middle half from {spread['low']:g} "
+            f"to {spread['high']:g}, least {spread['least']:g}, most {spread['most']:g}."
+        )
+    tasks = [
+        (
+            task["name"],
+            f"{task['solved']:.0%}",
+            f"{task['not_attempted']:.0%}",
+            f"{task['mean']:g} / {task['max_score']:g}",
+            f"{task['slip'][0]} ({task['slip'][1]})" if task["slip"] else "",
+        )
+        for task in found["tasks"]
+    ]
+    head = ("task", "solved", "not attempted", "mean points", "commonest slip")
+    flags = [(one["student"], one["status"], one["what"]) for one in found["flags"]]
+    odd = table(("student", "state", "why"), flags) if flags else "<p>None.</p>"
+    return page(
+        f"{found['assignment']}: the class",
+        f"<h1>{text(found['assignment'])}</h1><p>{text(states)}.</p><p>{text(said)}</p>",
+        f"<h2>Tasks</h2>{table(head, tasks, numbers=(1, 2, 3))}",
+        f"<h2>Worth a look</h2>{odd}",
+    )
+
+
+def _spread(points):
+    if not points:
+        return None
+    low, middle, high = statistics.quantiles(points * 2, n=4, method="inclusive")
+    return {
+        "least": min(points),
+        "low": round(low, 2),
+        "median": round(middle, 2),
+        "high": round(high, 2),
+        "most": max(points),
+    }
+
+
+def _task(source, cell, graded):
+    tests = [test for one in graded for test in one["tests"] if test["id"] == cell.id]
+    slips = collections.Counter(slip for test in tests for slip in dict.fromkeys(test["slips"]))
+    count = max(len(tests), 1)
+    blank = sum(set(test["states"]) == {"not attempted"} for test in tests)
+    return {
+        "id": cell.id,
+        "name": source.titles[cell.id],
+        "max_score": cell.points,
+        "mean": round(sum(test["score"] for test in tests) / count, 2),
+        "solved": sum(test["score"] == cell.points for test in tests) / count,
+        "not_attempted": blank / count,
+        # Of equals the first in the alphabet, so that the report does not depend on the order.
+        "slip": min(slips.most_common(), key=lambda s: (-s[1], s[0])) if slips else None,
+    }

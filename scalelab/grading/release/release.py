@@ -1,0 +1,209 @@
+"""Build what students get: exercises/ from solutions/, or nothing where anything would leak.
+
+    python -m scalelab.grading.release.release            # build every assignment
+    python -m scalelab.grading.release.release --check    # only say what differs from exercises/
+    python -m scalelab.grading.release.release --exam     # without hints, into course/exam/
+
+nbgrader itself removes the solutions, in a clean folder and without touching any gradebook; the
+result is scanned and then takes the place of the old one in a single step. Run it from the
+course's root.
+"""
+
+import argparse
+import itertools
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from scalelab.grading.course.course import CONFIG
+
+EXAM = Path("course", "exam")
+
+
+class Refused(Exception):
+    """One sentence that says why there is no release."""
+
+
+def main(arguments=None):
+    """Run the command line; return 0, or 2 after one sentence per problem."""
+    parser = argparse.ArgumentParser(
+        prog="python -m scalelab.grading.release.release",
+        description="Build exercises/ from solutions/, or refuse where something would leak.",
+    )
+    parser.add_argument("slugs", nargs="*", metavar="SLUG", help="such as 01_speedup; default: all")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--check", action="store_true", help="compare only, change nothing")
+    how.add_argument("--exam", action="store_true", help=f"without hints, into {EXAM}/")
+    given = parser.parse_args(arguments)
+    root, problems = Path.cwd(), []
+    try:
+        slugs = given.slugs or _slugs(root)
+    except Refused as refusal:
+        slugs, problems = [], [str(refusal)]
+    for slug in slugs:
+        try:
+            _one(root, slug, given.check, given.exam)
+        except Refused as refusal:
+            problems.append(str(refusal))
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 2 if problems else 0
+
+
+def build(root, slug, exam=False):
+    """Return the text of the release of one assignment, as nbgrader makes it.
+
+    The folder of the source may hold its notebook only, and the release must pass `leaks`.
+    For an exam the hints are taken out as well.
+    """
+    import nbformat
+
+    from scalelab.grading.release.leaks import leaks
+
+    source = Path(root) / "solutions" / slug / f"{slug}.ipynb"
+    _insist(source.is_file(), f"{source} is missing: an assignment is solutions/SLUG/SLUG.ipynb")
+    _insist_alone(source)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        shutil.copy(Path(root) / CONFIG, folder)
+        (folder / "solutions" / slug).mkdir(parents=True)
+        shutil.copy(source, folder / "solutions" / slug)
+        _generate(folder, slug)
+        made = folder / "exercises" / slug
+        text = (made / source.name).read_text()
+    try:
+        release = nbformat.reads(text, 4)
+        if exam:
+            text, release = _exam(release)
+        found = leaks(nbformat.read(source, 4), release, exam)
+    except Exception as error:
+        raise Refused(f"{source} is not a notebook: {error}") from None
+    more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
+    _insist(not found, f"{source} would leak: {'; '.join(found[:3] + more)}")
+    return text
+
+
+def _exam(release):
+    import nbformat
+    from nbgrader.utils import compute_checksum
+
+    from scalelab.grading.course.hints import without_hints
+
+    release = without_hints(release)
+    for cell in release.cells:
+        if "checksum" in cell.metadata.get("nbgrader", {}):
+            cell.metadata.nbgrader.checksum = compute_checksum(cell)
+    return nbformat.writes(release) + "\n", release
+
+
+def differences(old, new):
+    """Say in which cells two notebooks, given as text, differ.
+
+    >>> cell = '{"id": "a", "cell_type": "markdown", "metadata": {}, "source": "%s"}'
+    >>> notebook = '{"cells": [%s], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+    >>> differences(notebook % cell % "one", notebook % cell % "two")
+    ["cell 'a': source"]
+    """
+    import nbformat
+
+    if old == new:
+        return []
+    try:
+        old, new = (nbformat.reads(text, 4) for text in (old, new))
+    except Exception as error:
+        return [f"not a notebook: {error}"]
+    found = []
+    for a, b in itertools.zip_longest(old.cells, new.cells, fillvalue={}):
+        parts = [key for key in {**a, **b} if a.get(key) != b.get(key)]
+        if parts:
+            found.append(f"cell {(b or a).get('id')!r}: {', '.join(parts)}")
+    return found or ["metadata or layout of the file"]
+
+
+def _one(root, slug, check, exam):
+    """Build one assignment, and compare it with exercises/ or put it there."""
+    text = build(root, slug, exam)
+    place = root / (EXAM if exam else "exercises") / slug / f"{slug}.ipynb"
+    if place.parent.exists():
+        _insist_alone(place)
+    if check:
+        _insist(place.is_file(), f"{place} is missing: run `make exercises`")
+        found = differences(place.read_text(), text)
+        _insist(not found, f"{place} is out of date, run `make exercises`: {'; '.join(found)}")
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    fresh = place.with_suffix(".new")
+    fresh.write_text(text)
+    os.replace(fresh, place)
+    print(f"built {place.relative_to(root)}")
+
+
+def _slugs(root):
+    """List the assignments; every folder in exercises/ must be one of them."""
+    _insist((root / CONFIG).is_file(), f"{root / CONFIG} is missing: run this from a course's root")
+    slugs, made = (
+        sorted(p.name for p in (root / folder).glob("[!.]*") if p.is_dir())
+        for folder in ("solutions", "exercises")
+    )
+    _insist(slugs, f"{root / 'solutions'} holds no assignment: add solutions/SLUG/SLUG.ipynb")
+    for slug in set(made) - set(slugs):
+        raise Refused(f"{root / 'exercises' / slug} has no source in solutions/: delete it")
+    return slugs
+
+
+def _generate(folder, slug):
+    """Run nbgrader's own generate_assignment, and turn what it logs into one sentence."""
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.coursedir import CourseDirectory
+    from traitlets.config.loader import PyFileConfigLoader
+
+    config = PyFileConfigLoader(CONFIG, path=str(folder)).load_config()
+    config.SaveCells.enabled = (
+        False  # what `--no-db` does: no gradebook is needed to see the result
+    )
+    config.GenerateAssignment.no_database = True
+    course = CourseDirectory(config=config, assignment_id=slug)
+    converter = GenerateAssignment(coursedir=course, config=config)
+    log = _Errors()
+    converter.log = logging.Logger("release", logging.ERROR)
+    converter.log.addHandler(log)
+    try:
+        converter.start()
+    except Exception as error:
+        said = log.lines[0] if log.lines else str(error)
+        raise Refused(f"solutions/{slug} is refused by nbgrader: {said}") from None
+
+
+class _Errors(logging.Handler):
+    """Keeps the last line of every traceback that nbgrader logs."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines = []
+
+    def emit(self, record):
+        message = record.getMessage().strip()
+        if message.startswith("Traceback"):
+            self.lines.append(message.splitlines()[-1])
+
+
+def _insist_alone(notebook):
+    strays = sorted(p.name for p in notebook.parent.iterdir() if p.name != notebook.name)
+    strays = [name for name in strays if name != ".ipynb_checkpoints"]
+    _insist(
+        not strays,
+        f"{notebook.parent} must hold {notebook.name} only, got {', '.join(strays)} as well: "
+        "every file there would reach the students, so move it elsewhere",
+    )
+
+
+def _insist(fine, sentence):
+    if not fine:
+        raise Refused(sentence)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""Judge measured numbers with models: audit, fit, predict, plan."""

@@ -1,0 +1,60 @@
+"""Two fits of sweeps against each other, and a fit against least squares in seconds (Section 3.8).
+
+Least squares in seconds is decided by the largest message, whose error of a few percent is larger
+than any latency.
+"""
+
+import itertools
+import math
+
+import numpy as np
+
+from scalelab._given import real
+
+
+def least_squares(sweep, noise=0.02):
+    """What not to do: latency and seconds per byte by least squares in seconds, and a chance.
+
+    It is the chance that the latency comes out negative when the sweep is measured again with that
+    much noise: the latency is a weighted sum of the times, and the largest brings its percents along.
+    Where larger messages get a better bandwidth, as they do in published sweeps, the line through
+    the largest meets the axis far above the small ones instead. Section 3.8.
+
+    >>> from scalelab.links.sweep import Sweep
+    >>> latency, _, chance = least_squares(Sweep.published("nccl_allreduce_8xH200_payload"), 0.05)
+    >>> f"{latency * 1e6:.0f} us where 40 were measured; negative in {chance:.0%} of repetitions"
+    '93 us where 40 were measured; negative in 18% of repetitions'
+    """
+    from scipy.stats import norm
+
+    noise = real("noise", noise, "it is the relative error of one row", 0, 1, above=True)
+    design = np.stack([np.ones_like(sweep.size), sweep.size], axis=1)
+    largest = design.max(0)
+    weights = np.linalg.pinv(design / largest) / largest[:, None]
+    latency, per_byte_ = weights @ sweep.seconds
+    error = np.linalg.norm(weights[0] * noise * sweep.seconds)
+    return float(latency), float(per_byte_), float(norm.cdf(-latency / error))
+
+
+def crossovers(first, second):
+    """The sizes at which two fits take equally long, ascending, where both were measured.
+
+    Source: equal lines, alpha + M beta = alpha' + M beta', or a jump over one another. Section 3.8.
+    """
+    low = max(first.sweep.size.min(), second.sweep.size.min())
+    high = min(first.sweep.size.max(), second.sweep.size.max())
+    edges = [low, *sorted(e for e in (*first.edges, *second.edges) if low < e < high), high]
+    found, before = [], 0.0
+    for start, end in itertools.pairwise(edges):
+        ours, theirs = (one.regime(math.sqrt(start * end)) for one in (first, second))
+
+        def gap(size, ours=ours, theirs=theirs):
+            return ours.seconds(size) - theirs.seconds(size)
+
+        if before * gap(start) < 0:  # they jumped over one another
+            found.append(start)
+        if gap(start) * gap(end) < 0:
+            slope = (gap(end) - gap(start)) / (end - start)
+            found.append(start - gap(start) / slope)
+        before = gap(end)
+    return tuple(float(size) for size in found)

@@ -1,0 +1,61 @@
+"""Every line that some rows of a sweep allow, weighed: what the intervals are made of."""
+
+import math
+
+import numpy as np
+
+from scalelab.links.regimes import halves, lines
+
+UNSEEN = 1.353  # log likelihood that an open end costs at most: half of chi square's 90 % point
+_SHARPEST = 1e-3  # nobody's clock is better than that
+
+
+def polished(sweep, way):
+    """The likeliest noise, between the ones that were tried."""
+    from scipy.optimize import minimize_scalar
+
+    parts = [sweep.at(slice(*edge)) for edge in way.edges]
+    halves = [_refined(part, way.noise) for part in parts]
+
+    def surprise(log):
+        pairs = zip(parts, halves, strict=True)
+        return -sum(lines(part, half, math.exp(log)).likelihood.max() for part, half in pairs)
+
+    middle = math.log(way.noise)
+    best = minimize_scalar(surprise, bounds=(middle - 0.7, middle + 0.7), options={"xatol": 0.02})
+    return max(math.exp(best.x), _SHARPEST)
+
+
+def posterior(part, noise):
+    """The lines through some rows: which is best, which of its ends are open, and all, weighed.
+
+    The prior is flat in the logarithms of half and level.
+    """
+    fitted = lines(part, _refined(part, noise), noise)
+    best = int(np.argmax(fitted.likelihood))
+    lost = fitted.likelihood[best] - fitted.likelihood
+    weight = np.exp(-lost[1:-1]) * np.gradient(np.log(fitted.half[1:-1]))
+    keep = weight > 1e-6 * weight.max()
+    columns = (column[1:-1][keep] for column in (fitted.half, fitted.level, fitted.error))
+    line = float(fitted.half[best]), float(fitted.level[best])
+    return (
+        line,
+        (lost[0] < UNSEEN, lost[-1] < UNSEEN),
+        *columns,
+        weight[keep] / weight[keep].sum(),
+    )
+
+
+def _refined(part, noise):
+    """Where the likelihood is, finely: the coarse grid, and 100 steps between its likely points."""
+    half = halves(part)
+    for _ in range(3):
+        likelihood = lines(part, half, noise).likelihood
+        near = np.flatnonzero(likelihood > likelihood.max() - 12)
+        last = len(half) - 1
+        low, high = (
+            half[np.clip(near[0] - 1, 1, last - 3)],
+            half[np.clip(near[-1] + 1, 3, last - 1)],
+        )
+        half = np.concatenate([[0.0], np.geomspace(low, high, 100), [np.inf]])
+    return half

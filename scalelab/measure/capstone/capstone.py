@@ -1,0 +1,141 @@
+"""A whole capstone: a real training on K processes, each run one pass of time, quality and cost.
+
+    torchrun --nproc-per-node 4 -m scalelab capstone --workers 1,2,4 --out study.json
+
+and under Slurm, one torchrun on each node:
+
+    #SBATCH --nodes=4 --ntasks-per-node=1 --gpus-per-node=8
+    head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+    srun torchrun --nnodes "$SLURM_NNODES" --nproc-per-node 8 --rdzv-id "$SLURM_JOB_ID" \
+      --rdzv-backend c10d --rdzv-endpoint "$head:29500" \
+      -m scalelab capstone --device cuda --workers 1,8,16,32 --out study.json
+
+Without torchrun the same command starts its own processes. Torch inside functions.
+"""
+
+import os
+import sys
+
+from scalelab._given import real, shown, whole
+from scalelab.measure.capstone import classifier, one_pass
+from scalelab.measure.capstone import settings as _plan
+from scalelab.measure.capstone.settings import Plan
+from scalelab.measure.energy import energy
+from scalelab.measure.ranks import torchrun, workers
+from scalelab.records import Passes
+
+
+def study(counts, *plans, seeds=3, device="cpu", limit=300.0):
+    """Run every plan on every worker count with every seed; return Passes for each plan. Section 41.6.
+
+    Processes are started once per count. Under torchrun its ranks do it, and all get the result.
+    """
+    plans = plans or (Plan(),)
+    whole("seeds", seeds, "it counts the runs of each size")
+    for plan in plans:
+        if not isinstance(plan, Plan):
+            raise ValueError(f"plans must be Plans, got {shown(plan)}: write capstone.Plan(...)")
+        for name in ("epochs", "width"):
+            whole(name, getattr(plan, name), "it is a count")
+        real("warmup", plan.warmup, "it is a share of the steps", 0, 0.9)
+        real("price", plan.price, "it is in dollars per worker and hour", 0, above=True)
+        for count in counts:
+            plan.at(count)
+    found = [[] for _ in plans]
+    for count in counts:
+        told = workers.launch(
+            passes, count, device=device, limit=limit, plans=list(plans), seeds=seeds
+        )[0]
+        for kept, records in zip(found, told, strict=True):
+            kept += records
+    return [Passes(p.name, tuple(kept)) for p, kept in zip(plans, found, strict=True)]
+
+
+def passes(*, plans, seeds):
+    """What each rank does: every plan with every seed, a pass each."""
+    return [[one(plan, seed) for seed in range(seeds)] for plan in plans]
+
+
+def one(plan, seed):
+    """Train once and evaluate, and return the sealed record of both."""
+    trained = classifier.Classifier(plan.width, seed)
+    samples, batch = plan.at(trained.count)
+    inputs, labels = classifier.drawn(samples, stream=1)
+    held_out = classifier.drawn(classifier.HELD_OUT, stream=0)
+    trained.train(inputs, labels, batch, 1, seed, most=3)  # allocates, connects; not timed
+    trained = classifier.Classifier(plan.width, seed)
+    configuration, varied = _plan.settings(plan, trained.count)
+    with one_pass.taking(
+        configuration, varied=varied, seed=seed, data=held_out, metric="accuracy",
+        code=[sys.modules[__name__], _plan, classifier], rate=plan.price * trained.count,
+    ) as run:  # fmt: skip
+        meter = energy.meter() if os.environ.get("LOCAL_RANK", "0") == "0" else _nothing()
+        with meter as spent, run.work(samples * plan.epochs):
+            trained.train(inputs, labels, batch, plan.epochs, seed, plan.warmup)
+        ranks = _everyones((spent and spent.joules, trained.waits), trained.count)
+        run.joules = _sum([joules for joules, _ in ranks], trained.count)
+        # The rank that comes last to an exchange waits for nobody: its time is the exchange's own.
+        run.exposed = sum(map(min, zip(*(waits for _, waits in ranks), strict=True)))
+        run.quality(trained.accuracy(*held_out))
+    return run.record
+
+
+def gradient_gap(*, batch=64, width=256, seed=0):
+    """How far the averaged gradient is from that of one worker, relative: rounding, or a mistake.
+
+    Inside a job; every rank compares for itself. Section 41.6.
+    """
+    import torch
+
+    shared, alone = (classifier.Classifier(width, seed) for _ in range(2))
+    alone.count, alone.rank = 1, 0
+    data, chosen = classifier.drawn(batch, stream=1), torch.arange(batch)
+    for each in (shared, alone):
+        each.gradient(*data, each.own(chosen))
+    ours, theirs = (
+        torch.cat([p.grad.flatten() for p in each.model.parameters()]) for each in (shared, alone)
+    )
+    return float((ours - theirs).norm() / theirs.norm())
+
+
+def service(seed=0, batch=64):
+    """What `serve.start` calls: train as the one-worker pass of this seed did, then answer requests."""
+    import torch
+
+    plan = Plan(batch=batch)
+    samples, batch = plan.at(1)
+    trained = classifier.Classifier(plan.width, seed)
+    trained.train(*classifier.drawn(samples, stream=1), batch, plan.epochs, seed)
+    request = classifier.drawn(1, stream=0)[0]
+
+    def answer(requests=1):
+        with torch.inference_mode():
+            return trained.model(request.expand(requests, -1)).argmax(1)
+
+    return answer
+
+
+def _everyones(value, count):
+    if count == 1:
+        return [value]
+    from torch import distributed
+
+    found = [None] * count
+    distributed.all_gather_object(found, value)
+    return found
+
+
+def _sum(joules, count):
+    """Add up the energy of the nodes; None where one of them could not tell."""
+    told = joules[:: torchrun.sizes()[0] if torchrun.inside() else count]
+    return None if None in told else sum(told)
+
+
+class _nothing:
+    """A meter for the other ranks of a node: its first reads for all of them."""
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *_):
+        return False

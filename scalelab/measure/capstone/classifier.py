@@ -1,0 +1,128 @@
+"""What the capstone trains: a small classifier, data-parallel, on data that every rank can draw.
+
+However many ranks share a step, it is the step that one of them would take. All randomness comes from
+seeds and none from a clock. Torch inside functions.
+"""
+
+import time
+
+FEATURES, CLASSES, HELD_OUT = 32, 10, 4096
+BATCH, RATE, MOMENTUM = 64, 0.02, 0.9  # the learning rate of that batch; of others in proportion
+_PROTOTYPES, _NOISE = 40, 1.2
+
+
+def drawn(count, stream):
+    """Inputs and labels: noisy copies of forty points, four to a class; `stream` 0 is held out."""
+    import torch
+
+    points = torch.randn(_PROTOTYPES, FEATURES, generator=_seeded(1))
+    random = _seeded(2 + stream)
+    which = torch.randint(_PROTOTYPES, (count,), generator=random)
+    noise = torch.randn(count, FEATURES, generator=random)
+    return points[which] + _NOISE * noise, which % CLASSES
+
+
+class Classifier:
+    """Its part in the training of a network `width` wide, on one rank or alone."""
+
+    def __init__(self, width, seed):
+        import torch
+        from torch import distributed, nn
+
+        group = distributed.is_initialized()
+        self.rank = distributed.get_rank() if group else 0
+        self.count = distributed.get_world_size() if group else 1
+        self.place = _place() if group else torch.device("cpu")
+        self.waits = []  # of each exchange, seconds
+        torch.manual_seed(seed)
+        parts, inputs = [], FEATURES
+        for outputs in (width, width, width):
+            parts += [nn.Linear(inputs, outputs), nn.ReLU()]
+            inputs = outputs
+        self.model = nn.Sequential(*parts, nn.Linear(inputs, CLASSES))
+        for layer in self.model[::2]:
+            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+            nn.init.zeros_(layer.bias)
+        self.model.to(self.place)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=RATE, momentum=MOMENTUM)
+
+    def train(self, inputs, labels, batch, epochs, seed, warmup=0.0, most=None):
+        """Step through the data in an order that the seed decides; the rate falls to zero.
+
+        For the first share `warmup` of the steps it rises instead. `most` ends early.
+        """
+        import torch
+
+        steps, step, order = len(inputs) // batch * epochs, 0, _seeded(seed)
+        inputs, labels = inputs.to(self.place), labels.to(self.place)
+        for _ in range(epochs):
+            for chosen in torch.randperm(len(inputs), generator=order).split(batch):
+                if len(chosen) < batch or step == most:
+                    break
+                rate = RATE * batch / BATCH * schedule(step, steps, warmup)
+                self.optimizer.param_groups[0]["lr"] = rate
+                self.gradient(inputs, labels, self.own(chosen))
+                self.optimizer.step()
+                step += 1
+
+    def own(self, chosen):
+        """Return this rank's equal share of a global minibatch."""
+        share = len(chosen) // self.count
+        return chosen[self.rank * share : (self.rank + 1) * share]
+
+    def gradient(self, inputs, labels, chosen):
+        """Leave in every parameter the gradient of the global minibatch, averaged over the ranks."""
+        from torch.nn import functional
+
+        self.optimizer.zero_grad()
+        functional.cross_entropy(self.model(inputs[chosen]), labels[chosen]).backward()
+        if self.count > 1:  # one worker pays for no exchange: T(1) must be its honest best
+            self._exchange()
+
+    def _exchange(self):
+        import torch
+        from torch import cuda, distributed
+
+        gradients = [p.grad for p in self.model.parameters()]
+        flat = torch.cat([g.flatten() for g in gradients])
+        if self.place.type == "cuda":
+            cuda.synchronize()
+        start = time.perf_counter()
+        distributed.all_reduce(flat)
+        if self.place.type == "cuda":
+            cuda.synchronize()
+        self.waits.append(time.perf_counter() - start)
+        flat /= self.count
+        torch.nn.utils.vector_to_parameters(flat, gradients)
+
+    def accuracy(self, inputs, labels):
+        """The share of these that it names right."""
+        import torch
+
+        with torch.inference_mode():
+            found = self.model(inputs.to(self.place)).argmax(1).cpu()
+        return float((found == labels).double().mean())
+
+
+def schedule(step, steps, warmup):
+    """The share of the learning rate at a step: up in a line, where there is a warm-up, and down.
+
+    >>> [round(schedule(step, 4, 0.5), 2) for step in range(4)], schedule(0, 4, 0.0)
+    ([0.5, 1.0, 1.0, 0.5], 1.0)
+    """
+    rising = round(warmup * steps)
+    if step < rising:
+        return (step + 1) / rising
+    return (steps - step) / (steps - rising)
+
+
+def _place():
+    from scalelab.measure.ranks import workers
+
+    return workers.place()
+
+
+def _seeded(seed):
+    import torch
+
+    return torch.Generator().manual_seed(seed)

@@ -1,0 +1,60 @@
+"""What a capstone is told: what all of its runs share, and what changes with the workers."""
+
+from dataclasses import asdict, dataclass
+
+from scalelab._given import whole
+from scalelab.measure.ranks import torchrun
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One study: what stays the same in all of its runs, and what changes with the workers."""
+
+    name: str = "strong"
+    batch: object = 64  # global; or {workers: batch}, where it changes on purpose
+    warmup: float = 0.0  # share of the steps in which the learning rate rises
+    weak: bool = False  # samples and batch grow with the workers
+    samples: int = 8192
+    epochs: int = 4
+    width: int = 256
+    price: float = 0.05  # dollars per worker and hour: invented, put in your own
+
+    def at(self, count):
+        """Return the samples and the global batch of a run on so many workers."""
+        growth = count if self.weak else 1
+        batch = self.batch
+        if isinstance(batch, dict):
+            if count not in batch:
+                raise ValueError(
+                    f"batch must name every worker count, got none for {count}: add it, or give one "
+                    "batch for all"
+                )
+            batch = batch[count]
+        samples = whole("samples", self.samples, "it counts the data of an epoch") * growth
+        batch = whole("batch", batch, "it counts the samples of one step, over all workers")
+        batch *= growth
+        if batch % count:
+            raise ValueError(
+                f"batch must be a multiple of the {count} workers, got {batch}: unequal shares "
+                "would weigh the samples differently"
+            )
+        if batch > samples:
+            raise ValueError(f"batch must be at most the {samples} samples, got {batch}: shrink it")
+        return samples, batch
+
+
+def settings(plan, count):
+    """Return what all runs of a plan share, and what changes with the workers."""
+    samples, batch = plan.at(count)
+    shared = {k: v for k, v in asdict(plan).items() if k not in ("name", "batch", "price")}
+    varied = {}
+    if isinstance(plan.batch, dict) or plan.weak:
+        varied["batch"] = batch
+    else:
+        shared["batch"] = batch
+    if plan.weak:
+        varied["samples"] = samples
+        shared.pop("samples")
+    if torchrun.inside() and (each := torchrun.sizes())[0] < each[1]:
+        varied["nodes"] = -(-count // each[0])
+    return shared, varied

@@ -1,0 +1,151 @@
+"""What this host is, as far as it tells: what it hides stays unknown, never zero.
+
+Asks the operating system, and once the GPU's driver; imports neither torch nor NumPy.
+"""
+
+import os
+import platform
+import re
+from collections import Counter
+from importlib import metadata, util
+from pathlib import Path
+
+from scalelab.measure.host import nvidia
+from scalelab.records import Machine
+from scalelab.units import text
+
+_CACHES = Path("/sys/devices/system/cpu")
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+def this_machine():
+    """Return the Machine this process runs on: what it may use, not what the box was sold with.
+
+    >>> this_machine().cores >= 1
+    True
+    """
+    cores, memory, processor = usable_cores(), usable_memory(), _processor()
+    gpus, driver = nvidia.found()
+    parts = [processor or platform.machine(), f"{cores} core{'s' if cores > 1 else ''}"]
+    if memory:
+        parts.append(text(memory, "B", digits=2))
+    for name, count in Counter(gpu.name for gpu in gpus).items():
+        parts.append(f"{count} x {name}" if count > 1 else name)
+    return Machine(
+        name=", ".join(parts),
+        cores=cores,
+        memory=memory,
+        caches=_caches(),
+        processor=processor,
+        system=f"{platform.system()} {platform.release().partition('-')[0]}",
+        python=platform.python_version(),
+        numpy=_version("numpy"),
+        torch=_version("torch"),
+        cache_counts=_cache_counts(),
+        gpus=gpus,
+        driver=driver,
+        cuda=_cuda(),
+        affinity=_ranges(_affinity()),
+        load=_load(),
+    )
+
+
+def usable_cores(cgroup=_CGROUP):
+    """Return how many cores this process may use: its affinity, and its container's quota."""
+    cores = len(_affinity()) or os.cpu_count() or 1
+    quota, _, period = _read(cgroup / "cpu.max").partition(" ")
+    if quota.isdigit() and period.isdigit():
+        cores = min(cores, max(1, int(quota) // int(period)))
+    return cores
+
+
+def usable_memory(cgroup=_CGROUP):
+    """Return the bytes this process may use, or None where the system does not say."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+    limit = _read(cgroup / "memory.max")
+    return min(memory, int(limit)) if limit.isdigit() else memory
+
+
+def _affinity():
+    """Return the numbers of the cores this process may run on; macOS does not say."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def _ranges(numbers):
+    """Write numbers as Linux does: [0, 1, 2, 5] as "0-2,5"."""
+    runs = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ",".join("-".join(map(str, run)) for run in runs)
+
+
+def _caches(root=_CACHES):
+    """Return the data caches that one usable core sees, {"L1d": bytes, "L2": bytes, ...}."""
+    sizes = {}
+    for core in _affinity()[:1]:
+        for level, folder in _levels(root, core):
+            size = _read(folder / "size")
+            if size.endswith("K") and size[:-1].isdigit():
+                sizes[level] = int(size[:-1]) * 1024
+    return sizes
+
+
+def _cache_counts(root=_CACHES):
+    """Return how many caches of each level the usable cores have between them."""
+    found = {
+        (level, shared)
+        for core in _affinity()
+        for level, folder in _levels(root, core)
+        if (shared := _read(folder / "shared_cpu_list"))
+    }
+    return dict(sorted(Counter(level for level, _ in found).items()))
+
+
+def _levels(root, core):
+    """Yield the name and the folder of each cache of a core that holds data."""
+    for folder in sorted((root / f"cpu{core}" / "cache").glob("index*")):
+        kind = _read(folder / "type")
+        if kind in ("Data", "Unified"):
+            yield f"L{_read(folder / 'level')}{'d' if kind == 'Data' else ''}", folder
+
+
+def _processor():
+    for line in _read(Path("/proc/cpuinfo")).splitlines():
+        if line.startswith(("model name", "Model")):
+            return " ".join(line.partition(":")[2].split())
+    return platform.processor()
+
+
+def _load():
+    try:
+        return round(os.getloadavg()[0], 2)
+    except (AttributeError, OSError):  # Windows has none
+        return None
+
+
+def _cuda():
+    """Return the CUDA version in torch/version.py, which finding the package does not import."""
+    spec = util.find_spec("torch")
+    source = _read(Path(spec.origin).with_name("version.py")) if spec and spec.origin else ""
+    stated = re.search(r"^cuda\b.*= *'([^']+)'", source, re.MULTILINE)
+    return stated.group(1) if stated else ""
+
+
+def _version(package):
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _read(path):
+    try:
+        return path.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

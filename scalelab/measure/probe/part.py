@@ -1,0 +1,104 @@
+"""How the probe takes one part: in blocks of calls, again if it was disturbed, with all it was given."""
+
+from dataclasses import dataclass, field, replace
+
+from scalelab.measure.probe import quiet
+from scalelab.measure.timing import stats, timing
+from scalelab.records import Machine, Sample
+from scalelab.units import text
+
+# A reading is a block of calls, so long that a budget holds about this many.
+_READINGS = 12
+# What is written with more figures is noise.
+_FIGURES = 5
+
+
+@dataclass
+class Taking:
+    """Where the parts run and how they are judged; `samples` holds those taken so far."""
+
+    bench: object
+    plan: object
+    machine: Machine
+    waited: object
+    clock: object
+    sleep: object
+    samples: list[Sample] = field(default_factory=list)
+    parts: int = 0
+    met: int = 0  # of them disturbed at least once ...
+    disturbed: int = 0  # ... and to the end
+    warm: bool = False  # the machine has worked for so long that no boost is left
+    blind: bool = False  # this system does not say whether anything was disturbed
+
+    def part(self, measure, **given):
+        """Call measure() -> {what: Sample}, until undisturbed, and keep what the calmest try gave."""
+        best = quiet.undisturbed(
+            measure,
+            tries=self.plan.tries,
+            pause=self.plan.pause,
+            waited=self.waited,
+            clock=self.clock,
+            sleep=self.sleep,
+        )
+        self.parts += 1
+        self.met += best.tries > 1 or best.disturbed
+        self.disturbed += best.disturbed
+        self.blind |= best.waited is None
+        given |= {"device": self.bench.name, "threads": self.bench.threads, "waited": best.waited}
+        kept = {
+            what: replace(
+                sample,
+                seconds=tuple(map(_rounded, sample.seconds)),
+                machine=self.machine,
+                advice=(*sample.advice, *_advice(best, given)),
+                given={"what": what}
+                | {name: _rounded(value) for name, value in given.items() if value is not None},
+            )
+            for what, sample in best.result.items()
+        }
+        self.samples += kept.values()
+        return kept
+
+    def timed(self, run, label, budget, *, device=None, captured=False):
+        """Return the Sample of one call; `captured`, a GPU replays the block with one launch."""
+        device = device or self.bench.device
+        block, count = self.block(run, budget, device)
+        if captured and hasattr(device, "captured"):
+            block = device.captured(block)
+        sample = timing.measure(
+            block, label=label, budget=budget, precision=0.01, clock=self.clock, device=device
+        )
+        seconds = tuple(s / count for s in sample.seconds)
+        # The calm of the machine is judged by `quiet`; 1 % was only the aim.
+        advice = tuple(case.text for case in stats.advice(seconds))
+        return replace(sample, seconds=seconds, inner=sample.inner * count, advice=advice)
+
+    def block(self, run, budget, device):
+        """Return what makes one reading, and how many calls that are."""
+        device.elapsed(run)  # the first is unlike all others
+        once = device.elapsed(run)
+        count = max(1, int(budget / _READINGS / once)) if once > 0 else 1
+
+        def block():
+            for _ in range(count):
+                run()
+
+        return block, count
+
+
+def _advice(best, given):
+    """Yield what is wrong with a part, each with its remedy."""
+    if best.disturbed:
+        yield (
+            f"Other programs kept this one waiting for {text(best.waited, '%', 2)} of the time, the "
+            f"least of {best.tries} tries. Close them, then repeat."
+        )
+    if not given.get("steady", True):
+        yield (
+            f"After {text(given['heated'], 's')} of this work the machine still became slower: it "
+            "may hold less than this. Cool it, or let it work for longer."
+        )
+
+
+def _rounded(value):
+    return float(f"{value:.{_FIGURES}g}") if isinstance(value, float) else value

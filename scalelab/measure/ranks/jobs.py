@@ -1,0 +1,204 @@
+"""Jobs for real workers: a data-parallel epoch, independent work, passes over a working set.
+
+Every rank of a process group runs the same function. The work of a job does not depend on how many
+ranks share it; each returns the seconds of its own share, and the slowest rank ends the job.
+"""
+
+import time
+from datetime import date
+
+from scalelab._given import shown, whole
+from scalelab.measure.ranks import capacity, emulate, workers
+from scalelab.measure.ranks.training import Training
+from scalelab.measure.timing import stats
+from scalelab.records import Sample
+
+# Bytes that one repetition of `stream` reads: about 0.1 s from a cache.
+_TRAFFIC = 8e9
+
+
+def sample(job, count, *, label="", device="cpu", limit=120.0, **arguments):
+    """Run a job on `count` workers; the Sample holds the slowest rank's seconds. Section 3.1."""
+    results = workers.launch(job, count, device=device, limit=limit, **arguments)
+    return gathered(results, label or f"{job.__name__} on {workers.counted(count)}", arguments)
+
+
+def gathered(results, label, given):
+    """Return the Sample of what the ranks of a job returned, {"seconds": [...]} each."""
+    for result in results:
+        if not (isinstance(result, dict) and isinstance(result.get("seconds"), (list, tuple))):
+            raise ValueError(
+                f'job must return {{"seconds": [...]}} on every rank, got {shown(result)}: '
+                "let `jobs.timed` time what it repeats"
+            )
+    count, seconds = len(results), slowest(result["seconds"] for result in results)
+    machine, *others = capacity.machines(count)
+    given = {name: value for name, value in given.items() if name != "emulated"}
+    if "sleep" in results[0]:  # of one step or item, in place of its compute
+        given |= {"sleep": results[0]["sleep"], "emulated": emulate.NOTE}
+    advice = [case.text for case in stats.advice(seconds)]
+    if "emulated" not in given and count > (cores := machine.cores * (1 + len(others))):
+        advice.append(
+            f"{count} workers took turns on {cores} cores, and the times hold their waiting. "
+            "Use fewer, or emulate the compute."
+        )
+    if others:
+        given["nodes"] = 1 + len(others)
+    for name in sorted({other.name for other in others} - {machine.name}):
+        advice.append(
+            f"The nodes differ: {machine.name} is one, {name} another, and the slowest sets the time. "
+            "Use nodes of one kind."
+        )
+    return Sample(
+        label=label,
+        seconds=seconds,
+        inner=1,
+        machine=machine,
+        date=date.today().isoformat(),
+        stopped=f"all {len(seconds)} repetitions done",
+        advice=tuple(advice),
+        given={"workers": count, **given},
+    )
+
+
+def slowest(ranks):
+    """Return for each repetition the seconds of the rank that finished last.
+
+    >>> slowest([[1.0, 2.0], [1.5, 1.0]])
+    (1.5, 2.0)
+    """
+    ranks = [list(seconds) for seconds in ranks]
+    if len({len(seconds) for seconds in ranks}) > 1:
+        raise ValueError(
+            f"ranks must time the same repetitions, got {[len(seconds) for seconds in ranks]} of "
+            "them: let every rank return the seconds of each"
+        )
+    return tuple(max(repetition) for repetition in zip(*ranks, strict=True))
+
+
+def timed(run, repetitions):
+    """Return this rank's seconds for each repetition of `run()`, from a common start, and its result.
+
+    Inside a job. On a GPU the clock waits until the work is done. Section 3.1.
+    """
+    from torch import cuda, distributed
+
+    finish = cuda.synchronize if workers.place().type == "cuda" else lambda: None
+    seconds, result = [], None
+    for _ in range(repetitions):
+        distributed.barrier()
+        finish()
+        start = time.perf_counter()
+        result = run()
+        finish()
+        seconds.append(time.perf_counter() - start)
+    return seconds, result
+
+
+def repeat(*, function, arguments, repetitions=7):
+    """Time a function of your own on every rank, after a first call that does not count.
+
+    A function that returns {"seconds": [...]} has timed itself, best with `timed`. Section 3.3.
+    """
+    whole("repetitions", repetitions, "it is a count")
+    first = function(**arguments)
+    if isinstance(first, dict) and "seconds" in first:
+        return first
+    return {"seconds": timed(lambda: function(**arguments), repetitions)[0]}
+
+
+def training_epoch(*, steps=32, batch=4096, width=256, repetitions=7, seed=0, emulated=False):
+    """Train a small network for one epoch of `steps` global minibatches, each rank on its shard.
+
+    After every backward pass the gradients are averaged over the ranks, so that the step is the
+    one that a single worker would take. Emulated, the passes are sleeps and the averaging is real.
+    Sections 3.1 and 3.3.
+    """
+    from torch import distributed
+
+    for name, value in (("steps", steps), ("width", width), ("repetitions", repetitions)):
+        whole(name, value, "it is a count")
+    whole("batch", batch, "it counts the examples of one step, over all workers")
+    count = distributed.get_world_size()
+    if batch % count:
+        raise ValueError(
+            f"batch must be a multiple of the {count} workers, got {batch}: "
+            "unequal shards would weigh the examples differently"
+        )
+    training = Training(1 if emulated else steps, batch, width, seed, workers.place())
+    if emulated:
+        seconds, pause = emulate.calibrated(training.compute), emulate.sleeper()
+
+        def epoch():
+            for _ in range(steps):
+                pause(seconds)
+                training.exchange()
+
+        return {"seconds": timed(epoch, repetitions)[0], "sleep": seconds}
+    training.epoch(steps=4)
+    seconds, weights = timed(training.epoch, repetitions)
+    return {"seconds": seconds, "weights": weights.cpu().numpy()}
+
+
+def independent(*, items=240, size=256, repetitions=7, emulated=False):
+    """Multiply `items` pairs of square matrices, dealt out to ranks that never talk to each other.
+
+    Embarrassingly parallel: what is lost is the uneven deal and the slowest rank. Section 3.3.
+    """
+    import torch
+    from torch import distributed
+
+    for name, value in (("items", items), ("size", size), ("repetitions", repetitions)):
+        whole(name, value, "it is a count")
+    left = torch.ones(size, size, device=workers.place())
+    product = torch.empty_like(left)
+    mine = range(distributed.get_rank(), items, distributed.get_world_size())
+
+    def item():
+        torch.mm(left, left, out=product)
+
+    def run():
+        for _ in mine:
+            item()
+
+    if emulated:
+        seconds, pause = emulate.calibrated(item), emulate.sleeper()
+        result = timed(lambda: pause(seconds * len(mine)), repetitions)[0]
+        return {"seconds": result, "sleep": seconds}
+    run()
+    return {"seconds": timed(run, repetitions)[0]}
+
+
+def stream(*, size, repetitions=9):
+    """Add up a working set of `size` bytes, split evenly over the ranks, again and again.
+
+    Whole passes, 8 GB in all, whatever the number of ranks. Section 3.1.
+    """
+    import torch
+    from torch import distributed
+
+    whole("size", size, "it is the bytes of the working set")
+    whole("repetitions", repetitions, "it is a count")
+    count = max(1, size // 4 // distributed.get_world_size())
+    shard = torch.ones(count, device=workers.place())
+    passes = max(1, round(_TRAFFIC / size))
+
+    def run():
+        for _ in range(passes):
+            shard.sum()
+
+    run()
+    return {"seconds": timed(run, repetitions)[0]}
+
+
+def superlinear_working_set(machine):
+    """Return the bytes that overflow the L2 cache of one core and fit when halved.
+
+    An eighth more than the cache: a sweep over it finds nothing left from the last one. Section 3.1.
+    """
+    if "L2" not in machine.caches:
+        raise ValueError(
+            f"machine must report its L2 cache, got {', '.join(machine.caches) or 'none'}: "
+            'look at scalelab.data.recorded("superlinear") instead'
+        )
+    return machine.caches["L2"] * 9 // 8

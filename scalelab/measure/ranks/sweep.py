@@ -1,0 +1,139 @@
+"""A sweep: one job over worker counts, its work fixed (strong scaling) or growing with them (weak).
+
+Strong and weak differ in one argument of the job: what it counts stays, or is multiplied by K.
+"""
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import NamedTuple
+
+from scalelab._given import shown, whole
+from scalelab.measure.ranks import capacity, jobs, workers
+
+
+class Job(NamedTuple):
+    """What a sweep runs, and which of its arguments is the amount of work."""
+
+    name: str
+    function: Callable
+    work: str  # "" for a function that does not say how much it is to do
+    parts: bool = False  # whether the work must split into equal parts
+
+
+BUILT_IN = {
+    "training": Job("training", jobs.training_epoch, "batch", parts=True),
+    "independent": Job("independent", jobs.independent, "items"),
+}
+
+
+def find(name):
+    """Return a built-in job, or a function of your own given as "module:function".
+
+    >>> find("training").work
+    'batch'
+    """
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    module, _, function = name.partition(":") if isinstance(name, str) else ("", "", "")
+    if not (module and function):
+        raise ValueError(
+            f"job must be {', '.join(BUILT_IN)} or module:function, got {shown(name)}: "
+            "name a function that Python can import from here"
+        )
+    try:
+        found = getattr(importlib.import_module(module), function)
+        parameters = inspect.signature(found).parameters
+    except (Exception, SystemExit) as error:  # a user's module may do anything when imported
+        cause = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise ValueError(
+            f"job must name a function that can be imported, got {shown(name)} ({cause}): "
+            "start in the folder of the module, or install it"
+        ) from None
+    return Job(name, found, "work" if "work" in parameters else "")
+
+
+def sweep(
+    job, counts, *, weak=False, emulated=False, repetitions=7, device="cpu", limit=120.0, given=None
+):
+    """Yield one Sample for each number of workers, in the order of `counts`. Section 3.3.
+
+    Weak scaling multiplies the job's work by K: the batch of `training`, the items of `independent`,
+    the argument `work` of a function of your own. `given` are the job's other arguments. All that can
+    be refused is refused before the first run.
+    """
+    counts = [capacity.fit(count, device) for count in counts]
+    if not counts:
+        raise ValueError("workers must be at least one number, got none: say how many, as in 1,2,4")
+    given = _known(job, {} if given is None else given)
+    if emulated and job.name not in BUILT_IN:
+        raise ValueError(
+            f"job must be {' or '.join(BUILT_IN)} to be emulated, got {job.name}: only of these is it "
+            "known what to replace by a sleep"
+        )
+    if emulated and device != "cpu":
+        raise ValueError(
+            f"device must be cpu to emulate, got {device}: a GPU cannot be shared out by sleeping"
+        )
+    if weak and not job.work:
+        raise ValueError(
+            f"job must have an argument `work` for weak scaling, got {job.name} without: "
+            "let the function do `work` times its share, or ask for strong scaling"
+        )
+    plans = []
+    for count in counts:
+        amount = _amount(job, given, count, count if weak else 1) if job.work else None
+        plans.append((count, given | ({job.work: amount} if job.work else {})))
+    how = {"repetitions": whole("repetitions", repetitions, "it is a count")}
+    how |= {"limit": limit, "device": device} | ({"emulated": True} if emulated else {})
+    return _runs(job, plans, "weak" if weak else "strong", how)
+
+
+def _runs(job, plans, scaling, how):
+    for count, given in plans:
+        what, arguments = job.function, given
+        if job.name not in BUILT_IN:
+            what, arguments = jobs.repeat, {"function": job.function, "arguments": given}
+        try:
+            results = workers.launch(what, count, **how, **arguments)
+        except workers.WorkerError as error:  # by the name that the user gave
+            sentence = f"{job.name} {str(error).partition(' ')[2]}"
+            raise workers.WorkerError(sentence, error.output) from None
+        told = {"scaling": scaling, "work": given.get(job.work, 1)}
+        told["backend"] = capacity.BACKENDS[how["device"]]
+        told |= {n: v if isinstance(v, (int, float, str)) else str(v) for n, v in given.items()}
+        yield jobs.gathered(results, f"{job.name} on {workers.counted(count)}", told)
+
+
+def _known(job, given):
+    """Return the arguments, if the job knows them all and none is missing."""
+    parameters = inspect.signature(job.function).parameters.values()
+    named = {p.name: p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
+    missing = [n for n, p in named.items() if p.default is p.empty and n not in given]
+    if missing:
+        raise ValueError(
+            f"arguments must hold {', '.join(missing)}, which {job.name} asks for, got "
+            f"{', '.join(given) or 'none'}: give each as name=value"
+        )
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return given
+    open_to = [n for n in named if job.name not in BUILT_IN or n not in ("repetitions", "emulated")]
+    for name in given:
+        if name not in open_to:
+            raise ValueError(
+                f"arguments must be among those of {job.name} ({', '.join(open_to) or 'it has none'}), "
+                f"got {shown(name)}: name one of them"
+            )
+    return given
+
+
+def _amount(job, given, count, times):
+    """Return the work of all workers together, in parts that are equal where the job needs them."""
+    default = inspect.signature(job.function).parameters[job.work].default
+    each = whole(job.work, given.get(job.work, default), "it is the amount of work")
+    if job.parts and each * times % count:
+        raise ValueError(
+            f"{job.work} must be a multiple of every number of workers, got {each} for {count}: "
+            f"choose one that splits into equal parts, such as {count * -(-each // count)}"
+        )
+    return each * times

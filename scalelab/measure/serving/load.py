@@ -1,0 +1,192 @@
+"""Requests to a service, and when each was planned, sent and answered (Section 3.4).
+
+In an open loop requests come when they come, answered or not: users. In a closed loop a client waits
+for its answer before it asks again. The response counts from the planned start, so that nobody who
+had to wait for a turn is left out; whoever counts from the sending gets `as_sent`.
+"""
+
+import asyncio
+import concurrent.futures
+import time
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from scalelab._given import real, shown, whole
+from scalelab.measure.host.machine import this_machine
+from scalelab.measure.serving.serve import ServiceError
+from scalelab.records import Machine, Stamp
+
+_GIVE_UP = 30.0  # seconds after which a request counts as failed
+_MOST = 1_000_000  # requests of one run
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """What became of the requests of one run, in the order of their planned starts, in seconds."""
+
+    label: str
+    planned: np.ndarray  # when the request should start
+    sent: np.ndarray  # when it did
+    done: np.ndarray  # when its answer was there
+    busy: np.ndarray  # how long the server was at it, in the order of service
+    failed: int  # further requests, with no answer
+    machine: Machine
+    date: str
+
+    @property
+    def response(self):
+        """Seconds from the planned start to the answer: what a user sees."""
+        return self.done - self.planned
+
+    @property
+    def as_sent(self):
+        """Seconds from the sending to the answer: what a client sees that waited to send."""
+        return self.done - self.sent
+
+    @property
+    def late(self):
+        """Seconds that the client was late in sending."""
+        return self.sent - self.planned
+
+    @property
+    def throughput(self):
+        """Answers per second, from the first planned start to the last answer."""
+        return len(self.done) / (self.done.max() - self.planned.min())
+
+    @property
+    def stamp(self):
+        """Where these times come from."""
+        lost = f"{self.failed} requests failed and are missing" if self.failed else ""
+        return Stamp("measured here", self.machine, self.date, lost)
+
+
+def poisson(rate, seconds, seed=0):
+    """Arrival times at random, so many per second on average, for some seconds. Section 3.4.
+
+    >>> len(poisson(100, 10))
+    1012
+    """
+    rate = real("rate", rate, "it is how many requests arrive per second", 0, above=True)
+    seconds = real("seconds", seconds, "it is how long requests keep coming", 0, above=True)
+    if rate * seconds > _MOST:
+        raise ValueError(
+            f"rate must be at most {_MOST / seconds:g} for {seconds:g} s, got {rate:g}: "
+            "a run holds a million requests"
+        )
+    rng = np.random.default_rng(whole("seed", seed, "it starts the random numbers", 0))
+    return np.sort(rng.uniform(0, seconds, max(1, rng.poisson(rate * seconds))))
+
+
+def open_loop(server, arrivals):
+    """Send a request at each of these times, whether or not those before it are answered."""
+    arrivals = _times(arrivals)
+
+    async def one(run, planned):
+        await run.until(planned)
+        await run.ask(planned)
+
+    return _load("open loop", server, lambda run: [one(run, a) for a in arrivals.tolist()])
+
+
+def closed_loop(server, clients, seconds, think=0.0):
+    """So many clients for some seconds: each asks, waits for the answer, thinks, asks again."""
+    clients = whole("clients", clients, "it counts the clients, each with one request", 1, 500)
+    seconds = real("seconds", seconds, "it is how long the clients keep asking", 0, 3600)
+    think = real("think", think, "it is the time from an answer to the next request", 0, 3600)
+
+    async def client(run):
+        while (now := run.now()) < seconds:
+            await run.ask(now)
+            if think:
+                await asyncio.sleep(think)
+
+    label = f"closed loop, {clients} client{'s' if clients > 1 else ''}"
+    return _load(label, server, lambda run: [client(run) for _ in range(clients)])
+
+
+def paced(server, interval, seconds):
+    """One client that plans a request every so many seconds, and waits for each answer first."""
+    interval = real("interval", interval, "it is the time between requests", 0, above=True)
+    seconds = real("seconds", seconds, "it is how long requests are planned", interval, 3600)
+    planned = _times(np.arange(0, seconds, interval))
+
+    async def client(run):
+        for one in planned.tolist():
+            await run.until(one)
+            await run.ask(one)
+
+    return _load("paced, one client", server, lambda run: [client(run)])
+
+
+class _Run:
+    """The clock of one run and what it has seen."""
+
+    def __init__(self, server):
+        self._server, self._begun = server, time.perf_counter()
+        self.seen, self.failed, self.cause = [], 0, None
+
+    def now(self):
+        return time.perf_counter() - self._begun
+
+    async def until(self, moment):
+        if (left := moment - self.now()) > 0:
+            await asyncio.sleep(left)
+
+    async def ask(self, planned):
+        sent = self.now()
+        try:
+            async with asyncio.timeout(_GIVE_UP):
+                await self._exchange()
+        except (OSError, TimeoutError) as cause:
+            self.failed, self.cause = self.failed + 1, cause
+            await asyncio.sleep(0.01)  # a loop must not spin on a service that is gone
+        else:
+            self.seen.append((planned, sent, self.now()))
+
+    async def _exchange(self):
+        reader, writer = await asyncio.open_connection(self._server.host, self._server.port)
+        try:
+            writer.write(b"GET / HTTP/1.0\r\n\r\n")
+            reply = await reader.read()  # until the server closes
+        finally:
+            writer.close()
+        if b" 200 " not in reply[:16]:
+            raise OSError(f"the answer {shown(reply[:40])}")
+
+
+def _load(label, server, tasks):
+    """Run the clients in a thread with its own event loop: a notebook's is taken."""
+
+    async def main():
+        run = _Run(server)
+        await asyncio.gather(*tasks(run))
+        return run
+
+    server.busy()  # forget what was served before
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        run = thread.submit(asyncio.run, main()).result()
+    if not run.seen:
+        raise ServiceError(
+            f"the service must answer at least one request, got {shown(str(run.cause))}: start it first"
+        )
+    planned, sent, done = np.array(sorted(run.seen)).T
+    busy = np.array(server.busy()[: len(done)])
+    return Load(
+        label, planned, sent, done, busy, run.failed, this_machine(), date.today().isoformat()
+    )
+
+
+def _times(given):
+    try:
+        times = np.sort(np.asarray(given, dtype=float))
+        fits = times.ndim == 1 and 0 < times.size <= _MOST and 0 <= times[0] <= times[-1] <= 3600
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"arrivals must be times from 0 to 3600 s, at least one, got {shown(given)}: "
+            "poisson(rate, seconds) makes some"
+        )
+    return times

@@ -1,0 +1,137 @@
+"""A real service to put under load: HTTP on this machine, in a process of its own (Section 3.4)."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from urllib.request import ProxyHandler, build_opener
+
+from scalelab._given import real, shown, whole
+
+_HOST = "127.0.0.1"
+_OPEN = build_opener(ProxyHandler({})).open  # this machine needs no proxy
+
+
+class ServiceError(RuntimeError):
+    """The service did not start, or does not answer."""
+
+
+class Server:
+    """A running service: one process that answers one request at a time; the others queue."""
+
+    def __init__(self, process, port):
+        self._process, self.host, self.port = process, _HOST, port
+
+    def busy(self):
+        """Seconds that each request since the last call kept the server busy: the service times."""
+        return json.loads(self._get("times"))
+
+    def pause(self, after, seconds):
+        """Make it stop answering for some seconds, once, after some seconds: a garbage collection."""
+        after = real("after", after, "it is how long to wait before the pause, in seconds", 0)
+        seconds = real("seconds", seconds, "it is how long nothing is answered", 0, 60)
+        self._get(f"pause/{after}/{seconds}")
+
+    def stop(self):
+        """End the process; a second time does nothing."""
+        if not self._process.stdin.closed:
+            self._process.stdin.close()
+            try:
+                self._process.wait(5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def _get(self, path):
+        try:
+            with _OPEN(f"http://{self.host}:{self.port}/{path}", timeout=60) as reply:
+                return reply.read()
+        except OSError as cause:
+            raise ServiceError(f"the service must answer, got {cause}: start another one") from None
+
+
+def start(make, *, limit=60.0, **arguments):
+    """Start a service whose every request calls what `make(**arguments)` returns.
+
+    `make` must be a function of an importable module, and is called in the new process. The service
+    ends with `stop()`, with its `with` block, or with this program, whatever becomes of it. Section 3.4.
+    """
+    name = _named(make)
+    limit = real("limit", limit, "it is how long the start may take, in seconds", 0, above=True)
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "scalelab.measure.serving.server", name, json.dumps(arguments)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=os.environ
+            | {
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                "OMP_NUM_THREADS": "1",  # a service is one thread; the client needs a core too
+            },
+            start_new_session=True,  # Ctrl-C is for the program; the service ends with it
+        )
+        late = threading.Timer(limit, process.kill)
+        late.start()
+        try:
+            line = process.stdout.readline()
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            late.cancel()
+        if not line:
+            process.wait()
+            process.stdin.close()
+            process.stdout.close()
+            errors.seek(0)
+            last = (errors.read().strip().splitlines() or ["no answer in time"])[-1]
+            raise ServiceError(
+                f"{name} must start within {limit:g} s, got {shown(last)}: "
+                "try make(...) here first, or raise limit"
+            )
+    return Server(process, int(line))
+
+
+def tower(layers=16, width=1024):
+    """A small network: square layers of this width, a request is one vector.
+
+    To answer one request it must read all of its weights from memory. Section 3.4.
+    """
+    layers = whole("layers", layers, "it counts the layers of the network", 1, 1000)
+    width = whole("width", width, "it counts the numbers of a request", 1, 2**15)
+    import torch
+
+    parts = []
+    for _ in range(layers):
+        parts += [torch.nn.Linear(width, width), torch.nn.ReLU()]
+    network = torch.nn.Sequential(*parts).eval()
+
+    def answer(batch=1):
+        with torch.inference_mode():
+            return network(torch.ones(batch, width))
+
+    return answer
+
+
+def _named(make):
+    """Return "module:function", or say that the new process could not find it."""
+    module, name = getattr(make, "__module__", None), getattr(make, "__qualname__", "")
+    found = module and getattr(sys.modules.get(module) or importlib, name, None)
+    if found is not make or module == "__main__":
+        raise ValueError(
+            f"make must be a function of an importable module, got {shown(make)}: "
+            "put it into a file of its own and import it"
+        )
+    return f"{module}:{name}"

@@ -1,0 +1,105 @@
+"""What every timer here does: warm up, read until enough is known or the budget is spent, keep all.
+
+`timing` reads one function, `cuda` one by several clocks.
+"""
+
+import math
+from datetime import date
+
+from scalelab._given import real, shown
+from scalelab.measure.host.machine import this_machine
+from scalelab.measure.timing import stats
+from scalelab.records import Sample
+from scalelab.units import text
+
+# As many readings as the budget may hold: all are kept.
+_MOST = 10_000
+# A call of an empty Python function takes longer than a nanosecond: beyond this the clock stands.
+_MOST_INNER = 2**20
+# To stop at the first narrow interval favours lucky runs, and costs 95 % intervals up to 3 points. A
+# minimum, rare looks and a second opinion leave 94 to 97 %: see tests/bench/bench_timing.py.
+_FEWEST, _LOOK = 15, 1.5
+
+
+def checked(function, budget, precision):
+    """Return budget and precision as floats, or refuse what cannot be timed before anything runs."""
+    if not callable(function):
+        raise TypeError(
+            f"function must be callable without arguments, got {shown(function)}: "
+            "wrap the call, as in `lambda: step(batch)`"
+        )
+    return (
+        real("budget", budget, "it is in seconds", 0, above=True),
+        real("precision", precision, "it is a share of the median", 0, above=True),
+    )
+
+
+def reader(function, device):
+    """Return reading(inner): the seconds of one call, from that many in a row."""
+
+    def reading(inner):
+        def run():
+            for _ in range(inner):
+                function()
+
+        return device.elapsed(run) / inner
+
+    return reading
+
+
+def settle(reading, device, budget):
+    """Warm up until the time is steady, for a fifth of the budget; return the calls of one reading.
+
+    Steady: twice in a row no better than the best before it by 5 %. The first call may be unlike
+    all others, so it alone decides nothing.
+    """
+    shortest = device.shortest and max(device.shortest, budget / _MOST)
+    inner, best, steady, spent = 1, math.inf, 0, 0.0
+    while True:
+        seconds = reading(inner)
+        spent += seconds * inner
+        if seconds * inner < shortest:
+            inner, best, steady = inner * 2, math.inf, 0
+            if inner > _MOST_INNER:
+                raise ValueError(
+                    f"clock must advance while the function runs, got under "
+                    f"{text(shortest, 's')} for {_MOST_INNER} calls: give one that counts "
+                    "seconds, such as time.perf_counter, and work that it can see"
+                )
+            continue
+        steady = steady + 1 if seconds > 0.95 * best else 0
+        if steady == 2 or (spent >= budget / 5 and best < math.inf):
+            return inner
+        best = min(best, seconds)
+
+
+def repeat(reading, known, budget, clock):
+    """Return every reading, and why no more: known(readings) said so twice, or the budget is spent.
+
+    The first look comes at 15 readings, each next one at half as many again; two looks in a row
+    must agree.
+    """
+    readings, look, before, start = [], _FEWEST, "", clock()
+    while not readings or clock() - start < budget:
+        readings.append(reading())
+        if len(readings) >= look:
+            reason = known(readings)
+            if before and reason:
+                return readings, reason
+            before, look = reason, math.ceil(look * _LOOK)
+    count = f"{len(readings)} repetition{'s' if len(readings) > 1 else ''}"
+    return readings, f"budget: {text(budget, 's')} spent on {count}"
+
+
+def sample(label, seconds, inner, stopped, precision, given=None):
+    """Return the Sample of what was timed here and now."""
+    return Sample(
+        label=label,
+        seconds=tuple(seconds),
+        inner=inner,
+        machine=this_machine(),
+        date=date.today().isoformat(),
+        stopped=stopped,
+        advice=tuple(case.text for case in stats.advice(seconds, precision)),
+        given=dict(given or {}),
+    )

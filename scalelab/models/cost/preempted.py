@@ -1,0 +1,81 @@
+"""Jobs on capacity that can be taken away, followed attempt by attempt (Section 3.9).
+
+What `spot` says of the mean, this says of every single run: how many end in time, and what the dear
+ones cost.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from scalelab._given import real, whole
+from scalelab.models.choice import instance
+from scalelab.models.cost import cost
+from scalelab.models.cost.spot import Spot
+from scalelab.models.machines.failures import useful_share
+
+_MOST = 1_000_000
+_FEWEST = 1e-3  # of the time that becomes work: below it a run is all preemptions
+
+
+@dataclass(frozen=True)
+class Runs:
+    """One entry for each run of the same job."""
+
+    billed: np.ndarray  # seconds of holding machines
+    elapsed: np.ndarray  # seconds from start to end, waiting included
+    preemptions: np.ndarray
+    hourly: float
+
+    @property
+    def dollars(self):
+        """What each run costs."""
+        return cost.dollars(self.billed, self.hourly)
+
+    def within(self, deadline):
+        """The share of the runs that end by a deadline, in seconds.
+
+        >>> offer = Spot(hourly=1.2, between=4 * 3600, write=60, restart=300)
+        >>> runs(10 * 3600, 1200, offer, jobs=100, seed=1).within(9 * 3600)
+        0.0
+        """
+        deadline = real("deadline", deadline, "it is the one time you have, in seconds", 0)
+        return float(np.mean(self.elapsed <= deadline))
+
+
+def runs(useful, interval, spot, jobs=1000, seed=0):
+    """Follow `jobs` runs of the same job, whose last interval may be a short one.
+
+    Preemptions come at a constant rate while machines are held, and machines come back after a
+    wait that is exponential too.
+    Source: the model of Daly 2006, doi:10.1016/j.future.2004.11.016, played out. Section 3.9.
+
+    >>> offer = Spot(hourly=1.2, between=4 * 3600, write=60, restart=300)
+    >>> found = runs(10 * 3600, 1200, offer, jobs=2000, seed=1)
+    >>> round(float(found.billed.mean()) / 3600, 1)  # spot.billed_seconds says 11.2
+    11.2
+    """
+    useful = real("useful", useful, "it is the time of the job if nothing happens", 0, above=True)
+    interval = real("interval", interval, "it is the work between two checkpoints", 0, above=True)
+    spot = instance("spot", spot, Spot, "write Spot(hourly, between, write, restart)")
+    jobs = whole("jobs", jobs, "it counts the runs to follow", 1, _MOST)
+    share = useful_share(min(interval, useful), spot.write, spot.restart, spot.between)
+    if share < _FEWEST or useful / interval > _MOST:
+        raise ValueError(
+            f"interval must leave a run that ends, got {interval:g} s for a job of {useful:g} s that is "
+            f"preempted every {spot.between:g} s: save once in a while, and well within that time"
+        )
+    random = np.random.default_rng(whole("seed", seed, "it is a whole number", 0, 2**63))
+    left = np.full(jobs, useful)
+    billed, waited, preempted, restart = np.zeros((4, jobs))
+    while (going := left > 0).any():
+        needed = restart + np.minimum(interval, left) + spot.write
+        # A constant rate has no memory: the time to the next preemption may be drawn afresh.
+        calm = random.exponential(spot.between, jobs)
+        lost, done = going & (calm < needed), going & (calm >= needed)
+        billed += np.where(lost, calm, np.where(done, needed, 0.0))
+        waited += np.where(lost, random.exponential(spot.wait, jobs) if spot.wait else 0.0, 0.0)
+        preempted += lost
+        restart = np.where(lost, spot.restart, 0.0)
+        left = np.where(done, left - interval, left)
+    return Runs(billed, billed + waited, preempted, spot.hourly)

@@ -1,0 +1,53 @@
+"""The backward pass of a real model, as a DAG (Section 3.6).
+
+PyTorch keeps the graph of a computation for its backward pass. Walking it needs two attributes and
+one method of its objects, so this module does not import PyTorch.
+"""
+
+from scalelab._given import real, shown
+from scalelab.models.graphs.dag import empty
+
+
+def dag(output, weight=lambda operation: 1.0):
+    """Operations that a backward pass from `output` will run, each after those it needs.
+
+    `weight` gives the cost of an operation of the graph, for example its FLOPs, from what PyTorch
+    stores in it. The same DAG with its edges reversed is the forward pass.
+    Source: `torch.autograd.graph.Node`, pytorch.org/docs/stable/autograd.html. Section 3.6.
+
+    >>> import torch
+    >>> x = torch.ones(3, requires_grad=True)
+    >>> [label for _, label in dag((2 * x + x.exp()).sum()).nodes(data="label")]
+    ['Sum', 'Add', 'Mul', 'Exp', 'AccumulateGrad']
+    """
+    root = getattr(output, "grad_fn", None)
+    if not hasattr(root, "next_functions"):
+        raise TypeError(
+            f"output must be a tensor with a grad_fn, got {shown(output)}: "
+            "compute it from parameters that require gradients"
+        )
+    if not callable(weight):
+        raise TypeError(
+            f"weight must be a function of an operation, got {shown(weight)}: "
+            "it returns the cost of that operation"
+        )
+    graph = empty(1)
+    seen = {root: 0}
+    found = [root]
+    for operation in found:  # grows while it is read
+        cost = real("weight", weight(operation), "it is the cost of an operation", 0)
+        graph.add_node(seen[operation], label=_label(operation), weight=cost)
+        for needed, _ in operation.next_functions:
+            if needed is None:  # an input that requires no gradient
+                continue
+            if needed not in seen:
+                seen[needed] = len(found)
+                found.append(needed)
+            graph.add_edge(seen[operation], seen[needed])
+    return graph
+
+
+def _label(operation):
+    """Name an operation without the suffix that says it runs backward: AddmmBackward0 is Addmm."""
+    name = operation.name().split("::")[-1]
+    return name[: name.index("Backward")] if name.find("Backward") > 0 else name

@@ -1,0 +1,67 @@
+"""Measured results that cannot be, each with the mistakes that usually make it (Section 3.7)."""
+
+import math
+
+from scalelab._given import real
+from scalelab.models.kernels import roofline
+from scalelab.units import text
+
+_SYNCHRONISE = "a missing synchronise: the clock stopped at the launch, not at the end"
+# With the largest factor above the peak that each explains.
+_OVER_THE_PEAK = (
+    (2.0, "a dense peak drawn for sparse work, or FLOPs counted that a mask skipped"),
+    (
+        2.0,
+        "a CPU's peak at its base clock, which it runs above while it has power to: give `boost`",
+    ),
+    (
+        1.3,
+        "zeros as data: they draw less power, so a chip clocks higher than its roof was measured",
+    ),
+    (math.inf, "the peak of another number format, such as float32 drawn where TF32 ran"),
+    (math.inf, _SYNCHRONISE),
+)
+_OVER_THE_SLOPE = (
+    "cached data: the working set fits a faster level than the one whose roof is drawn",
+    "bytes counted that never moved, such as an operand that stayed on chip",
+    _SYNCHRONISE,
+)
+
+
+def over_the_roof(achieved, intensity, peak, bandwidth, tolerance=0.02, boost=1.0):
+    """None for a point under its roof; for one above, a sentence with the likely reasons.
+
+    The tolerance covers the noise of two measurements. `boost` is for a CPU's peak from a data sheet,
+    which counts its base clock: the top clock over that, from `hardware.boost`. Zeros gain about a
+    seventh on an A100: He 2024, https://www.thonking.ai/p/strangely-matrix-multiplications. Section 3.7.
+
+    >>> over_the_roof(780e12, 2000, 989e12, 3.35e12) is None
+    True
+    >>> "dense peak drawn for sparse work" in over_the_roof(1500e12, 2000, 989e12, 3.35e12)
+    True
+    """
+    tolerance = real("tolerance", tolerance, "it is the noise you allow, as a fraction", 0, 1)
+    boost = real("boost", boost, "it is the top clock over the clock of the peak", 1, 10)
+    achieved = real("achieved", achieved, "it is one measured rate, in FLOP/s", 0)
+    peak = boost * real("peak", peak, "it is the peak in FLOP/s, dense", 0, above=True)
+    roof = real(
+        "roof",
+        roofline.attainable(intensity, peak, bandwidth),
+        "it is min(peak, bandwidth x intensity) of one kernel, in FLOP/s",
+        0,
+        above=True,
+    )
+    over = achieved / roof
+    if over <= 1 + tolerance:
+        return None
+    # Sparsity, masks and clocks lift the flat roof, so their factors are measured from there.
+    over_the_peak = achieved / peak
+    if over_the_peak > 1 + tolerance:
+        reasons = [why for most, why in _OVER_THE_PEAK if over_the_peak <= most * (1 + tolerance)]
+    else:
+        reasons = _OVER_THE_SLOPE
+    allowed = f"its clock boosted {boost:g} times, " if boost > 1 else ""
+    return (
+        f"{text(achieved, 'FLOP/s')} is {text(over)} times its roof of {text(roof, 'FLOP/s')}, "
+        f"{allowed}and nothing runs above its roof. Look for {'; '.join(reasons)}."
+    )

@@ -1,0 +1,180 @@
+"""The roofline: two limits of a machine, one ratio of a kernel, and what they allow (Section 3.7).
+
+A kernel computes F FLOPs and moves Q bytes; a machine offers a peak P and a bandwidth b. The caller
+gives the roofs, measured or from a data sheet: the dense peak for dense work.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from scalelab._given import real, shown
+from scalelab.models.checking import answer, numbers
+from scalelab.models.choice import chosen
+
+_FLOPS = "it counts the floating-point operations of the kernel"
+_BYTES = "it counts the bytes that the kernel moves to and from memory"
+_INTENSITY = "it is FLOPs per byte moved"
+_PEAK = "it is the peak in FLOP/s, dense, for the number format in use"
+_BANDWIDTH = "it is the bandwidth of the memory in bytes per second"
+_LAUNCH = "it is the time to start one kernel, in seconds"
+_ACHIEVED = "it is the measured rate in FLOP/s"
+
+ADVICE = {
+    "compute": (
+        "Arithmetic is the wall. Use a narrower number format and the units made for it, do less "
+        "arithmetic, or get more FLOP/s. More bandwidth changes nothing."
+    ),
+    "memory": (
+        "Traffic is the wall. Fuse kernels, use narrower numbers, block for a cache, or take more "
+        "work per byte, such as a larger batch per read of the weights. More FLOP/s change nothing."
+    ),
+    "launch": (
+        "Starting is the wall. Launch fewer kernels: fuse them, capture them in one graph, or give "
+        "each more work. A faster device changes nothing."
+    ),
+}
+
+
+def intensity(flops, bytes):
+    """FLOPs done per byte moved: I = F / Q.
+
+    Source: Williams, Waterman and Patterson 2009, doi:10.1145/1498765.1498785. Section 3.7.
+
+    >>> intensity(2, 12)  # one nonzero of a sparse matrix: 8 bytes of value, 4 of index
+    0.16666666666666666
+    """
+    flops = numbers("flops", flops, _FLOPS, 0)
+    bytes = numbers("bytes", bytes, _BYTES, 0, above=True)
+    return answer(lambda f, q: f / q, flops, bytes)
+
+
+def ridge(peak, bandwidth):
+    """The least intensity at which arithmetic can run at its peak: P / b.
+
+    Source: Williams, Waterman and Patterson 2009, doi:10.1145/1498765.1498785. Section 3.7.
+
+    >>> round(ridge(989e12, 3.35e12))
+    295
+    """
+    peak = numbers("peak", peak, _PEAK, 0, above=True)
+    bandwidth = numbers("bandwidth", bandwidth, _BANDWIDTH, 0, above=True)
+    return answer(lambda p, b: p / b, peak, bandwidth)
+
+
+def attainable(intensity, peak, bandwidth):
+    """The most FLOP/s that an intensity allows: min(P, b I).
+
+    Source: Williams, Waterman and Patterson 2009, doi:10.1145/1498765.1498785. Section 3.7.
+
+    >>> attainable([0.25, 4], 17.6e9, 15e9)
+    array([3.75e+09, 1.76e+10])
+    """
+    intensity = numbers("intensity", intensity, _INTENSITY, 0)
+    peak = numbers("peak", peak, _PEAK, 0, above=True)
+    bandwidth = numbers("bandwidth", bandwidth, _BANDWIDTH, 0, above=True)
+    return answer(lambda i, p, b: np.minimum(p, b * i), intensity, peak, bandwidth)
+
+
+def roofs(flops, moved, peaks, bandwidths):
+    """Every roof over one kernel, in FLOP/s, lowest first: each P, and b F / Q for each memory level.
+
+    `moved` is bytes per level, or one number if every level passes the same bytes; the first
+    entry binds. Source: Yang, Kurth and Williams 2020, doi:10.1002/cpe.5547. Section 3.7.
+
+    >>> roofs(2e9, {"L2": 4e8, "HBM": 1e7}, {"bf16": 989e12}, {"L2": 5.5e12, "HBM": 3.35e12})
+    {'L2': 27500000000000.0, 'HBM': 670000000000000.0, 'bf16': 989000000000000.0}
+    """
+    peaks = _by_name("peaks", peaks, "give peaks by number format, as in {'bf16': 989e12}")
+    bandwidths = _by_name("bandwidths", bandwidths, "give them by level, as in {'HBM': 3.35e12}")
+    if not isinstance(moved, Mapping):
+        moved = dict.fromkeys(bandwidths, moved)
+    if moved.keys() != bandwidths.keys() or peaks.keys() & bandwidths.keys():
+        raise ValueError(
+            f"moved must name the levels {', '.join(map(str, bandwidths))} and peaks none of them, "
+            f"got {shown([*moved])} and {shown([*peaks])}: every roof needs its own name"
+        )
+    flops = real("flops", flops, _FLOPS, 0)
+    found = {name: real(f"peaks[{name!r}]", p, _PEAK, 0, above=True) for name, p in peaks.items()}
+    for name, bandwidth in bandwidths.items():
+        each = real(f"moved[{name!r}]", moved[name], _BYTES, 0, above=True)
+        bandwidth = real(f"bandwidths[{name!r}]", bandwidth, _BANDWIDTH, 0, above=True)
+        found[name] = answer(lambda i, b: b * i, np.asarray(intensity(flops, each)), bandwidth)
+    return dict(sorted(found.items(), key=lambda roof: roof[1]))
+
+
+def bounds(flops, bytes, peak, bandwidth, launch=0.0):
+    """Three bounds on a kernel's seconds: max <= T <= sum <= 2 max, of F / P and Q / b.
+
+    Perfect overlap gives the first, none gives the second, and the third says how little there is
+    to argue about. A launch time is a third term, and the last bound 3 max.
+    Source: Austin et al. 2025, https://jax-ml.github.io/scaling-book/roofline. Section 3.7.
+
+    >>> bounds(6e12, 2e9, 1e15, 1e12)
+    (0.006, 0.008, 0.012)
+    """
+    times = _times(flops, bytes, peak, bandwidth, launch)
+    slowest = answer(lambda c, m, wait: np.maximum(np.maximum(c, m), wait), *times)
+    return (
+        slowest,
+        answer(lambda c, m, wait: c + m + wait, *times),
+        answer(lambda t, wait: np.where(wait > 0, 3, 2) * t, np.asarray(slowest), times[-1]),
+    )
+
+
+def classify(flops, bytes, peak, bandwidth, launch=0.0):
+    """What a kernel waits for: "compute", "memory" or "launch", the largest of F / P, Q / b and launch.
+
+    Exactly on the ridge it is "compute". Sources: Williams, Waterman and Patterson 2009,
+    doi:10.1145/1498765.1498785; for the launch, He 2022, https://horace.io/brrr_intro.html.
+    Section 3.7.
+
+    >>> classify(2e9, 1e8, 989e12, 3.35e12), classify(2e6, 1e5, 989e12, 3.35e12, launch=5e-6)
+    ('memory', 'launch')
+    """
+    times = _times(flops, bytes, peak, bandwidth, launch)
+    largest = answer(lambda c, m, wait: np.where(wait > np.maximum(c, m), 2, m > c), *times)
+    kinds = np.array(list(ADVICE))[np.asarray(largest, dtype=int)]
+    return str(kinds) if np.ndim(kinds) == 0 else kinds
+
+
+def advice(kind):
+    """What helps a kernel of this class, and what does not. Section 3.7.
+
+    >>> advice("launch")[:21]
+    'Starting is the wall.'
+    """
+    return chosen("kind", kind, ADVICE)
+
+
+def share(achieved, intensity, peak, bandwidth):
+    """The share of its roof that a kernel reached: measured FLOP/s over min(P, b I).
+
+    Above 1 it is no result but a mistake to find: see `alarms.over_the_roof`. Section 3.7.
+
+    >>> share(400e12, 2000, 989e12, 3.35e12) > 0.4
+    True
+    """
+    achieved = numbers("achieved", achieved, _ACHIEVED, 0)
+    intensity = numbers("intensity", intensity, f"{_INTENSITY}; none has no roof", 0, above=True)
+    roof = np.asarray(attainable(intensity, peak, bandwidth))
+    return answer(lambda a, r: a / r, achieved, numbers("roof", roof, _PEAK, 0, above=True))
+
+
+def _times(flops, bytes, peak, bandwidth, launch):
+    """Seconds that each resource needs on its own, in the order of ADVICE."""
+    flops = numbers("flops", flops, _FLOPS, 0)
+    bytes = numbers("bytes", bytes, _BYTES, 0, above=True)
+    peak = numbers("peak", peak, _PEAK, 0, above=True)
+    bandwidth = numbers("bandwidth", bandwidth, _BANDWIDTH, 0, above=True)
+    compute = np.asarray(answer(np.divide, flops, peak))
+    memory = np.asarray(answer(np.divide, bytes, bandwidth))
+    return compute, memory, numbers("launch", launch, _LAUNCH, 0)
+
+
+def _by_name(name, given, remedy):
+    if not isinstance(given, Mapping) or not given:
+        raise TypeError(
+            f"{name} must be a dict with at least one entry, got {shown(given)}: {remedy}"
+        )
+    return given

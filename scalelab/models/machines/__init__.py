@@ -1,0 +1,10 @@
+"""Up or out: what a device is, what fits into it, what many of them cost (3.2).
+
+Read `hardware` first: devices, links and nodes of the catalogue. `memory` counts the bytes of training
+and serving; `up_or_out` compares one larger machine with several; `failures` says how often many machines
+stop.
+"""
+
+from scalelab.face import face
+
+__getattr__, __dir__ = face(__name__, "hardware memory up_or_out failures")

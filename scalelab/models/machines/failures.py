@@ -1,0 +1,106 @@
+"""What failures cost a long job, and how often to save it (Section 3.2).
+
+A job works for an interval, writes a checkpoint, and goes on; a failure costs a restart and all work
+since the last checkpoint. Failures come at random, at a constant rate, also while it writes or restarts.
+"""
+
+import numpy as np
+
+from scalelab.models.checking import answer, numbers
+
+_MTTF = "it is the mean time between failures of everything the job runs on, in seconds"
+_WRITE = "it is the time to write one checkpoint, in seconds"
+_INTERVAL = "it is the work between two checkpoints, in seconds"
+_RESTART = "it is the time to come back after a failure, in seconds"
+
+
+def mean_time_to_failure(one, machines):
+    """Seconds between failures of K machines of which the job needs all: mu(K) = mu(1) / K.
+
+    Rates add; this holds for any spread of failures once machines have been replaced for a while.
+    Source: Daly 2006, doi:10.1016/j.future.2004.11.016. Section 3.2.
+
+    >>> mean_time_to_failure(5 * 365 * 86400, 10_000) / 3600  # five years each: hours
+    4.38
+    """
+    one = numbers("one", one, "it is the mean time between failures of one machine", 0, above=True)
+    machines = numbers("machines", machines, "it counts the machines that must all work", 1)
+    return answer(lambda mu, k: mu / k, one, machines)
+
+
+def young_interval(write, mttf):
+    """The work between checkpoints that loses least, to first order: sqrt(2 delta mu).
+
+    Source: Young 1974, doi:10.1145/361147.361115. Section 3.2.
+
+    >>> young_interval(write=300, mttf=86400) / 60  # minutes
+    120.0
+    """
+    write = numbers("write", write, _WRITE, 0, above=True)
+    mttf = numbers("mttf", mttf, _MTTF, 0, above=True)
+    return answer(lambda delta, mu: np.sqrt(2 * delta * mu), write, mttf)
+
+
+def daly_interval(write, mttf):
+    """The same to higher order: sqrt(2 delta mu) (1 + r / 3 + r^2 / 9) - delta, r^2 = delta / 2 mu.
+
+    Where a checkpoint takes twice as long as the machines last, delta >= 2 mu, the answer is mu.
+    Source: Daly 2006, doi:10.1016/j.future.2004.11.016. Section 3.2.
+
+    >>> round(daly_interval(write=300, mttf=86400) / 60)  # minutes; figure 3 of the paper
+    117
+    """
+    write = numbers("write", write, _WRITE, 0, above=True)
+    mttf = numbers("mttf", mttf, _MTTF, 0, above=True)
+
+    def interval(delta, mu):
+        root = np.sqrt(np.minimum(delta / mu / 2, 1))
+        series = np.sqrt(2 * delta * mu) * (1 + root / 3 + root**2 / 9) - delta
+        return np.where(delta < 2 * mu, series, mu)
+
+    return answer(interval, write, mttf)
+
+
+def useful_share(interval, write, restart, mttf):
+    """The share of the time that becomes lasting work: tau e^(-R/mu) / (mu (e^x - 1)).
+
+    x = (tau + delta) / mu is what an attempt takes, in mean times between failures.
+    Exact for failures at a constant rate; the reciprocal is what `expected_seconds` grows by.
+    Source: Daly 2006, doi:10.1016/j.future.2004.11.016. Section 3.2.
+
+    >>> round(useful_share(117 * 60, write=300, restart=600, mttf=86400), 3)
+    0.913
+    """
+    interval = numbers("interval", interval, _INTERVAL, 0, above=True)
+    write = numbers("write", write, _WRITE, 0)
+    restart = numbers("restart", restart, _RESTART, 0)
+    mttf = numbers("mttf", mttf, _MTTF, 0, above=True)
+
+    def share(tau, delta, r, mu):
+        x = (tau + delta) / mu
+        # x / (e^x - 1), written so that it neither overflows nor divides by zero.
+        survival = np.where(x > 0, x * np.exp(-x) / np.where(x > 0, -np.expm1(-x), 1), 1)
+        return tau / (tau + delta) * survival * np.exp(-r / mu)
+
+    return answer(share, interval, write, restart, mttf)
+
+
+def expected_seconds(useful, interval, write, restart, mttf):
+    """Expected time of a job with checkpoints and failures: (W / tau) mu e^(R/mu) (e^x - 1).
+
+    x = (tau + delta) / mu is what an attempt takes, in mean times between failures.
+    Exact for failures at a constant rate and work of a whole number of intervals.
+    Source: Daly 2006, doi:10.1016/j.future.2004.11.016. Section 3.2.
+
+    >>> round(expected_seconds(500 * 3600, 117 * 60, 300, 600, mttf=86400) / 3600)  # hours
+    548
+    """
+    useful = numbers("useful", useful, "it is the time of the job if nothing fails, in seconds", 0)
+
+    def stretched(w, share):
+        # A share too small for a float means a job that never ends: refuse it like an overflow.
+        with np.errstate(divide="raise", invalid="raise"):
+            return w / share
+
+    share = np.asarray(useful_share(interval, write, restart, mttf))
+    return answer(stretched, useful, share)

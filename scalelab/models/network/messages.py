@@ -1,0 +1,265 @@
+"""Collectives as messages that move real numbers: the proof of what `algorithms` charges (Section 3.8).
+
+A plan says who sends which parts of a buffer to whom, round after round, and whether the receiver
+adds or overwrites. `run` carries it out and counts; `measure.carried` does so between processes.
+"""
+
+import itertools
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from scalelab._given import shown, whole
+from scalelab.models.choice import instance
+from scalelab.models.network.algorithms import Traffic
+
+_WORKERS = "it counts the workers that take part, and a plan lists every message"
+_MOST = 256  # workers: a ring of so many has 130,000 messages
+
+
+class Message(NamedTuple):
+    """Parts of a buffer, from `first` up to but not including `last`; they keep their place."""
+
+    sender: int
+    receiver: int
+    first: int
+    last: int
+    adds: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rounds of messages among workers whose buffers are cut into so many equal parts."""
+
+    workers: int
+    parts: int
+    rounds: tuple[tuple[Message, ...], ...]
+
+    def __add__(self, other):
+        return Plan(self.workers, self.parts, self.rounds + other.rounds)
+
+
+def run(plan, buffers):
+    """Carry out a plan on one buffer per worker; return the buffers after it, and the Traffic.
+
+    All messages of a round leave before any arrives. Nobody may send, or receive, two at once.
+    Source: the busiest worker of each round, added up as in `algorithms`. Section 3.8.
+
+    >>> run(ring(2), [[1, 10], [2, 20]])
+    (array([[ 3, 30],
+           [ 3, 30]]), Traffic(rounds=2, moved=16, reduced=8))
+    """
+    plan = instance(
+        "plan", plan, Plan, "make one with ring(workers) or another function of this module"
+    )
+    buffers = _copied(buffers, plan)
+    each = buffers.shape[1] // plan.parts
+    moved = reduced = 0
+    for messages in plan.rounds:
+        for port in ("sender", "receiver"):
+            busy = [getattr(message, port) for message in messages]
+            if len(busy) != len(set(busy)):
+                raise ValueError(
+                    f"plan must keep one message per {port} and round, got {messages}: "
+                    "spread them over more rounds"
+                )
+        loads = [buffers[m.sender, m.first * each : m.last * each].copy() for m in messages]
+        for m, load in zip(messages, loads, strict=True):
+            place = buffers[m.receiver, m.first * each : m.last * each]
+            place[:] = place + load if m.adds else load
+        moved += max(load.nbytes for load in loads)
+        added = [load.nbytes for m, load in zip(messages, loads, strict=True) if m.adds]
+        reduced += max(added, default=0)
+    return buffers, Traffic(len(plan.rounds), moved, reduced)
+
+
+def ring_all_gather(workers):
+    """Everybody hands on to the right what came from the left: K - 1 rounds of one K-th.
+
+    Source: Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002. Section 3.8.
+
+    >>> run(ring_all_gather(3), [[7, 0, 0], [0, 8, 0], [0, 0, 9]])[0].tolist()
+    [[7, 8, 9], [7, 8, 9], [7, 8, 9]]
+    """
+    workers = whole("workers", workers, _WORKERS, 1, _MOST)
+    ranks = range(workers)
+    return _plan(
+        workers,
+        [
+            [_message(r, (r + 1) % workers, (r - step) % workers) for r in ranks]
+            for step in range(workers - 1)
+        ],
+    )
+
+
+def ring_reduce_scatter(workers):
+    """The same messages in reverse, added up on the way: worker r ends with the sum of part r.
+
+    Source: Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002. Section 3.8.
+
+    >>> run(ring_reduce_scatter(2), [[1, 10], [2, 20]])[0].diagonal().tolist()
+    [3, 30]
+    """
+    return _reversed(ring_all_gather(workers))
+
+
+def ring(workers):
+    """An all-reduce: reduce-scatter, then all-gather, 2 (K - 1) rounds of one K-th.
+
+    Source: Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002. Section 3.8.
+
+    >>> len(ring(8).rounds)
+    14
+    """
+    return ring_reduce_scatter(workers) + ring_all_gather(workers)
+
+
+def recursive_doubling(workers):
+    """An all-reduce: swap everything with a partner at distance 1, 2, 4, ... and add.
+
+    Source: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521. Section 3.8.
+
+    >>> len(recursive_doubling(8).rounds)
+    3
+    """
+    rounds = [
+        [_message(r, r ^ reach, 0, workers, True) for r in range(workers)]
+        for reach in _doublings(_power("workers", workers))
+    ]
+    return _plan(workers, rounds)
+
+
+def halving_doubling(workers):
+    """An all-reduce: give away half of what you are responsible for, again and again, then collect.
+
+    Source: Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1. Section 3.8.
+
+    >>> len(halving_doubling(8).rounds)
+    6
+    """
+    rounds = [
+        [
+            _message(r, r ^ reach, r // reach * reach, r // reach * reach + reach)
+            for r in range(workers)
+        ]
+        for reach in _doublings(_power("workers", workers))
+    ]
+    gather = _plan(workers, rounds)
+    return _reversed(gather) + gather
+
+
+def binomial_tree(workers):
+    """An all-reduce: everything up a tree, added on the way, and the sum down again.
+
+    Source: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521. Section 3.8.
+
+    >>> len(binomial_tree(8).rounds)
+    6
+    """
+    workers = whole("workers", workers, _WORKERS, 1, _MOST)
+    rounds = [
+        [_message(r, r + reach, 0, workers) for r in range(reach) if r + reach < workers]
+        for reach in _doublings(workers)
+    ]
+    spread = _plan(workers, rounds)
+    return _reversed(spread) + spread
+
+
+def hierarchical(nodes, per_node, last="all-gather"):
+    """An all-reduce in three phases: inside each node, across the nodes, inside each node.
+
+    The first is a reduce-scatter, the second an all-reduce of each part among its owners. With
+    `last="all-reduce"` the nodes add once more inside, as some prices have it, and the sum is wrong.
+    Source: the phases of `hierarchy.hierarchical_all_reduce`, with rings. Section 3.8.
+
+    >>> int(run(hierarchical(2, 2), np.ones((4, 4), int))[0].max())
+    4
+    """
+    nodes = whole("nodes", nodes, "it counts the nodes", 1, _MOST)
+    meaning = f"it counts the workers of one node, and all together may be {_MOST}"
+    per_node = whole("per_node", per_node, meaning, 1, _MOST // nodes)
+    ends = {"all-gather": ring_all_gather, "all-reduce": ring}
+    if not isinstance(last, str) or last not in ends:
+        raise ValueError(f"last must be one of {', '.join(ends)}, got {shown(last)}: choose one")
+    inside = [range(n * per_node, (n + 1) * per_node) for n in range(nodes)]
+    owners = [range(i, nodes * per_node, per_node) for i in range(per_node)]
+
+    def everywhere(plan):
+        return _at_once([_among(plan, group, nodes, 0) for group in inside])
+
+    across = _at_once([_among(ring(nodes), group, 1, i * nodes) for i, group in enumerate(owners)])
+    rounds = everywhere(ring_reduce_scatter(per_node)) + across + everywhere(ends[last](per_node))
+    return _plan(nodes * per_node, rounds)
+
+
+def _copied(buffers, plan):
+    try:
+        rows = np.array(buffers)
+    except (TypeError, ValueError):
+        rows = np.empty(0)
+    fits = rows.ndim == 2 and len(rows) == plan.workers and rows.shape[1] % plan.parts == 0
+    if not fits or rows.dtype.kind not in "iuf" or not rows.size or not np.isfinite(rows).all():
+        raise ValueError(
+            f"buffers must be {plan.workers} rows of a multiple of {plan.parts} finite numbers, got "
+            f"{shown(buffers)}: give every worker of the plan one row"
+        )
+    return rows
+
+
+def _message(sender, receiver, first, last=None, adds=False):
+    return Message(sender, receiver, first, first + 1 if last is None else last, adds)
+
+
+def _plan(workers, rounds):
+    return Plan(workers, workers, tuple(tuple(messages) for messages in rounds if messages))
+
+
+def _reversed(plan):
+    """What spread data out now adds it up."""
+    return _plan(
+        plan.workers,
+        [
+            [Message(m.receiver, m.sender, m.first, m.last, True) for m in messages]
+            for messages in reversed(plan.rounds)
+        ],
+    )
+
+
+def _among(plan, ranks, scale, start):
+    """The rounds of a plan among other workers, with its parts made larger and moved along."""
+    return [
+        [
+            Message(ranks[m.sender], ranks[m.receiver], start + scale * m.first,
+                    start + scale * m.last, m.adds)
+            for m in messages
+        ]
+        for messages in plan.rounds
+    ]  # fmt: skip
+
+
+def _at_once(groups):
+    return [[*itertools.chain(*messages)] for messages in zip(*groups, strict=True)]
+
+
+def _doublings(workers):
+    return [2**i for i in range((workers - 1).bit_length())]
+
+
+def _power(name, workers):
+    workers = whole(name, workers, _WORKERS, 1, _MOST)
+    if workers & (workers - 1):
+        raise ValueError(
+            f"{name} must be a power of two, got {workers}: `algorithms` prices the others, "
+            "with two more rounds for folding them in and out"
+        )
+    return workers
+
+
+# Plans by the names that `algorithms` gives their prices.
+ALL_REDUCE = {
+    "ring": ring,
+    "recursive doubling": recursive_doubling,
+    "halving-doubling": halving_doubling,
+    "binomial tree": binomial_tree,
+}

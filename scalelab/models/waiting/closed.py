@@ -1,0 +1,78 @@
+"""A closed loop: N clients who ask, wait for the answer, think, and only then ask again (Section 3.4).
+
+A load generator with so many connections is one. It slows down with what it measures, so its
+throughput is an answer, not a question; `queues` is about requests that come whatever happens.
+"""
+
+import numpy as np
+
+from scalelab.models.checking import answer, numbers
+from scalelab.models.choice import counts
+from scalelab.models.waiting import requests
+
+_CLIENTS = "it counts the clients, each with one request at a time"
+_THINK = "it is the mean time from an answer to that client's next request, in seconds"
+_RESPONSE = "it is the mean time from request to answer, in seconds"
+
+
+def throughput(clients, response, think=0.0):
+    """Requests per second of a closed loop: N / (R + Z).
+
+    Source: Little's law for clients who are either waiting or thinking; Harchol-Balter 2013,
+    chapter 6, doi:10.1017/CBO9781139226424. Section 3.4.
+
+    >>> throughput(clients=40, response=0.3, think=0.5)
+    50.0
+    """
+    clients, think = _loop(clients, think)
+    response = numbers("response", response, _RESPONSE, 0, above=True)
+    return answer(lambda n, r, z: n / (r + z), clients, response, think)
+
+
+def throughput_bound(clients, service, think=0.0, servers=1):
+    """The most requests per second that so many clients can get: min(c / x, N / (x + Z)).
+
+    More clients than `knee_clients` bring no throughput, only waiting.
+    Source: Harchol-Balter 2013, chapter 7, doi:10.1017/CBO9781139226424. Section 3.4.
+
+    >>> throughput_bound([10, 40, 80], service=0.02, think=0.98)
+    array([10., 40., 50.])
+    """
+    clients, think = _loop(clients, think)
+    service, servers = requests.service(service), requests.servers(servers)
+    return answer(
+        lambda n, x, z, c: np.minimum(c / x, n / (x + z)), clients, service, think, servers
+    )
+
+
+def response_bound(clients, service, think=0.0, servers=1):
+    """The least mean response that so many clients can have: max(x, N x / c - Z).
+
+    Source: `throughput_bound` in `throughput`, solved for R. Section 3.4.
+
+    >>> response_bound([10, 40, 80], service=0.02, think=0.98).round(2)
+    array([0.02, 0.02, 0.62])
+    """
+    clients, think = _loop(clients, think)
+    service, servers = requests.service(service), requests.servers(servers)
+    return answer(
+        lambda n, x, z, c: np.maximum(x, n * (x / c) - z), clients, service, think, servers
+    )
+
+
+def knee_clients(service, think=0.0, servers=1):
+    """The clients at which the two bounds meet: N = c (x + Z) / x.
+
+    Fewer leave servers idle, more must wait. Any number, not a whole one.
+    Source: Harchol-Balter 2013, chapter 7, doi:10.1017/CBO9781139226424. Section 3.4.
+
+    >>> round(knee_clients(service=0.02, think=0.98), 9)
+    50.0
+    """
+    service, servers = requests.service(service), requests.servers(servers)
+    think = numbers("think", think, _THINK, 0)
+    return answer(lambda x, z, c: c * (1 + z / x), service, think, servers)
+
+
+def _loop(clients, think):
+    return counts("clients", clients, _CLIENTS), numbers("think", think, _THINK, 0)

@@ -1,0 +1,102 @@
+"""The size to buy: which sizes a goal excludes and why, and which of the rest comes first."""
+
+import math
+from dataclasses import replace
+
+from scalelab import units
+from scalelab.models.cost import sizing
+
+
+def choose(job, rows, impossible):
+    """Return (workers or None, why, {workers: reasons against it})."""
+    excluded = {workers: (why,) for workers, why in impossible.items()}
+    for one in rows:
+        reasons = tuple(_against(job, one))
+        if reasons:
+            excluded[one.workers] = reasons
+    left = [one for one in rows if one.workers not in excluded]
+    if not left:
+        return None, _nothing(job, rows), excluded
+    aim = job.goal.aim or ("fastest" if _only_limits(job.goal) else "cheapest")
+    # Bills where there is a price, else device-hours; times where there is an end, else per token.
+    bills = [_bill(job, one) for one in left]
+    times = [one.run if one.run is not None else 1 / one.throughput for one in left]
+    workers = [one.workers for one in left]
+    limit = 2 * max(*bills, *times)
+    if aim == "fastest":
+        chosen = sizing.fastest_within(workers, times, bills, limit)
+    else:
+        chosen = sizing.cheapest_within(workers, times, bills, limit)
+    what = "least bill" if job.cluster.price is not None else "fewest device-hours"
+    best = "shortest time" if aim == "fastest" else what
+    return chosen, f"of the sizes that meet every limit it has the {best}", excluded
+
+
+def safe(job, rows, impossible, band):
+    """Return the size to buy if every time and bill were `band` times what the model says, or None."""
+    goal = job.goal
+    tight = {
+        name: getattr(goal, name) / band
+        for name in ("deadline", "budget")
+        if getattr(goal, name) is not None
+    }
+    return choose(replace(job, goal=replace(goal, **tight)), rows, impossible)[0]
+
+
+def closest(rows):
+    """Return the row to ask what-ifs of when none is chosen: the fastest that fits, else the roomiest."""
+    fitting = [one for one in rows if one.fits]
+    if fitting:
+        return min(fitting, key=lambda one: one.seconds)
+    return min(rows, key=lambda one: one.memory, default=None)
+
+
+def _against(job, one):
+    goal, memory = job.goal, job.cluster.memory
+    if not one.fits:
+        need, have = sum(one.held.values()), job.cluster.usable_memory * memory
+        yield (
+            f"needs {units.text(need, 'B')} on a device, {units.text(have, 'B')} of "
+            f"{units.text(memory, 'B')} are usable"
+        )
+        return
+    if one.run is not None and math.isinf(one.run):
+        yield "fails more often than it can save its work"
+        return
+    if goal.deadline is not None and one.run > goal.deadline:
+        yield f"takes {units.text(one.run, 's')}, {units.text(one.run - goal.deadline, 's')} too long"
+    if goal.budget is not None and one.dollars > goal.budget:
+        yield f"costs ${one.dollars:,.0f}, ${one.dollars - goal.budget:,.0f} too much"
+    if goal.efficiency is not None and one.efficiency < goal.efficiency:
+        yield f"is {one.efficiency:.0%} efficient, below {goal.efficiency:.0%}"
+
+
+def _bill(job, one):
+    if job.cluster.price is not None:
+        return one.dollars if one.dollars is not None else one.dollars_per_million
+    return one.hours if one.hours is not None else one.workers / one.throughput
+
+
+def _only_limits(goal):
+    """Whether time is what is left to improve: money or efficiency was given, and no deadline."""
+    return goal.deadline is None and (goal.budget is not None or goal.efficiency is not None)
+
+
+def _nothing(job, rows):
+    fitting = [one for one in rows if one.fits and (one.run is None or math.isfinite(one.run))]
+    if not fitting:
+        return (
+            "the model fits on none of these sizes: split it over more devices (tensor, pipeline), shard "
+            "more (sharding = 3), recompute activations, or raise cluster.largest"
+        )
+    told = []
+    if job.goal.deadline is not None:
+        fast = min(fitting, key=lambda one: one.run)
+        told.append(f"the fastest, {fast.workers}, takes {units.text(fast.run, 's')}")
+    if job.goal.budget is not None:
+        cheap = min(fitting, key=lambda one: one.dollars)
+        told.append(f"the cheapest, {cheap.workers}, costs ${cheap.dollars:,.0f}")
+    if job.goal.efficiency is not None:
+        top = max(fitting, key=lambda one: one.efficiency)
+        told.append(f"the most efficient, {top.workers}, reaches {top.efficiency:.0%}")
+    return f"no size meets every limit: {'; '.join(told)}"

@@ -1,0 +1,75 @@
+"""A plan as plain data for other programs: SI units, None for what is not known or never ends."""
+
+import math
+from dataclasses import asdict
+
+from scalelab.plan import published, step
+
+
+def document(plan):
+    """Return a plan as nested dicts and lists that JSON can hold.
+
+    >>> from scalelab.plan import plan as planner, file as plan_file
+    >>> found = document(planner.plan(plan_file.parse(plan_file.example())))
+    >>> found["chosen"], found["rows"][0]["fits"]
+    (128, False)
+    """
+    return _finite(
+        {
+            "name": plan.job.name,
+            "stamp": "model",
+            "parameters": plan.job.parameters,
+            "batch": plan.job.batch,
+            "device": plan.job.cluster.device,
+            "kernel_share": plan.share,
+            "kernel_share_from": plan.share_from,
+            "band": {"factor": plan.band, "level": published.LEVEL},
+            "goal": asdict(plan.job.goal),
+            "rows": [_row(plan, one) for one in plan.rows],
+            "impossible": [{"workers": k, "why": why} for k, why in plan.impossible.items()],
+            "chosen": plan.chosen,
+            "safe": plan.safe,
+            "why": plan.why,
+            "what_ifs": [
+                {"change": one.change, "gain": one.gain, "worth": one.worth, **_row(plan, one.row)}
+                for one in plan.whatifs
+            ],
+            "notes": list(plan.notes),
+        }
+    )
+
+
+def _row(plan, one):
+    held = {**one.held, "share": one.memory}
+    return {
+        "workers": one.workers,
+        "layout": asdict(one.layout) | {"data": one.workers // one.layout.split},
+        "seconds": one.seconds,
+        "low": one.seconds / plan.band,
+        "high": one.seconds * plan.band,
+        "terms": {cause: getattr(one.time, cause) for cause in step.CAUSES},
+        "throughput": one.throughput,
+        "efficiency": one.efficiency,
+        "mfu": one.mfu,
+        "bottleneck": one.kind,
+        "memory": held,
+        "fits": one.fits,
+        "run_seconds": one.run,
+        "useful_share": one.useful_share,
+        "device_hours": one.hours,
+        "dollars": one.dollars,
+        "joules": one.joules,
+        "dollars_per_million_tokens": one.dollars_per_million,
+        "joules_per_token": one.joules_per_token,
+        "excluded": list(plan.excluded.get(one.workers, ())),
+    }
+
+
+def _finite(given):
+    if isinstance(given, dict):
+        return {key: _finite(value) for key, value in given.items()}
+    if isinstance(given, (list, tuple)):
+        return [_finite(value) for value in given]
+    if isinstance(given, float):  # NumPy's too
+        return float(given) if math.isfinite(given) else None
+    return given

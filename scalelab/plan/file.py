@@ -1,0 +1,219 @@
+"""What a plan starts from: a model, a layout, a cluster and a goal, from one small TOML or JSON file.
+
+Numbers are SI or text with a unit ("30 d", "400 Gbit/s", "70B"). What is not given and cannot be derived is
+an assumption, and stands in `_plan_keys` with its source; an unknown key is an error.
+"""
+
+import json
+import tomllib
+from importlib import resources
+
+from scalelab._given import shown
+from scalelab.models.kernels import transformer
+from scalelab.models.kernels.transformer import Transformer
+from scalelab.models.machines import hardware
+from scalelab.models.network.network import Network
+from scalelab.plan.fields import hint, table
+from scalelab.plan.job import Cluster, Goal, Job, Layout
+from scalelab.plan.keys import KEYS
+
+MOST_BYTES = 2**20  # a plan is a page of text
+NEEDED = ("model", "training", "cluster")
+
+
+def read(path):
+    """Return the job in a file; what ends in .json is JSON, all else TOML."""
+    try:
+        if not path.is_file():
+            raise FileNotFoundError(2, "no such file" if not path.exists() else "not a file")
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "no path"
+        raise ValueError(
+            f"FILE must be one that can be read, got {shown(str(path))} ({why}): "
+            "scalelab plan --example > plan.toml writes one to start from"
+        ) from None
+    return parse(raw, path.name)
+
+
+def parse(raw, name="plan.toml"):
+    """Return the job in the bytes or the text of a file.
+
+    >>> job = parse(example())
+    >>> job.shape.layers, job.cluster.device, job.goal.deadline / 86400
+    (32, 'H100 SXM', 21.0)
+    """
+    return described(_decoded(raw, name), name)
+
+
+def example():
+    """Return the annotated example, as TOML.
+
+    >>> example().splitlines()[0][:13]
+    '# A plan for '
+    """
+    return (resources.files("scalelab.data") / "plan_example.toml").read_text(encoding="utf-8")
+
+
+def described(given, name="plan"):
+    """Return the job that nested tables describe."""
+    if not isinstance(given, dict):
+        raise ValueError(f"{name} must hold tables, got {shown(given)}: begin with [model]")
+    for key in given:
+        if key not in KEYS:
+            raise ValueError(
+                f"{name} must hold tables that are known, got {shown(key)}: {hint(key, KEYS)}"
+            )
+    for key in NEEDED:
+        if key not in given:
+            raise ValueError(f"{name} must have a table {key}, got none: write [{key}]")
+    parts = {key: table(f"{name}: {key}", given.get(key, {}), KEYS[key]) for key in KEYS}
+    training, shape = parts["training"], _shape(name, parts["model"])
+    batch = _batch(name, training)
+    job = Job(
+        name=name,
+        shape=shape,
+        sequence=training["sequence"],
+        batch=batch,
+        precision=training["precision"],
+        optimizer=training["optimizer"],
+        layout=Layout(**parts["layout"]),
+        cluster=_cluster(name, parts["cluster"], _format(training)),
+        goal=Goal(**parts["goal"]),
+    )
+    _sensible(name, job)
+    return job
+
+
+def _decoded(raw, name):
+    kind = "JSON" if name.lower().endswith(".json") else "TOML"
+    if len(raw) > MOST_BYTES:
+        raise ValueError(f"{name} must be at most 1 MiB, got more: a plan is a page of text")
+    try:
+        text = raw.decode("utf-8-sig") if isinstance(raw, bytes) else raw
+        return json.loads(text) if kind == "JSON" else tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        why, remedy = f"byte {error.start} of something else", "save it as UTF-8"
+        kind = "text in UTF-8"
+    except RecursionError:
+        why, remedy = "brackets in brackets without end", "tables one level deep are enough"
+    except ValueError as error:
+        why, remedy = " ".join(str(error).split())[:120], "see scalelab plan --example"
+    raise ValueError(f"{name} must be {kind}, got {why}: {remedy}")
+
+
+def _shape(name, given):
+    expected = given.pop("parameters")
+    try:
+        shape = Transformer(**given)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name}: model: {error}") from None
+    counted = transformer.parameters(shape)
+    if expected is not None and not 0.9 <= counted / expected <= 1.1:
+        raise ValueError(
+            f"{name}: model.parameters must agree with the shape, which makes {counted:.3g}, "
+            f"got {expected:.3g}: check layers, hidden, feedforward, gated, tied and vocabulary"
+        )
+    return shape
+
+
+def _batch(name, training):
+    sequences, tokens = training["batch"], training["batch_tokens"]
+    if (sequences is None) == (tokens is None):
+        raise ValueError(
+            f"{name}: training.batch must be given, or else training.batch_tokens, "
+            f"got {'neither' if sequences is None else 'both'}: "
+            "it is the sequences, or the tokens, of one step on all devices"
+        )
+    return sequences or max(1, round(tokens / training["sequence"]))
+
+
+def _format(training):
+    usual = {"fp32": "fp32"}.get(training["precision"], "bf16 tensor")
+    return training["format"] or usual
+
+
+def _cluster(name, given, dtype):
+    node = hardware.node(given["node"]) if given["node"] else None
+    device = hardware.device(given["device"]) if given["device"] else getattr(node, "device", None)
+    if device and given["peak"] is None and dtype not in device.peaks:
+        raise ValueError(
+            f"{name}: training.format must be one that {device.name} has, got {dtype!r}: "
+            f"there are {', '.join(device.peaks)}; or give cluster.peak"
+        )
+    known = {
+        "peak": device and device.peaks.get(dtype),
+        "memory": device and device.memory,
+        "bandwidth": device and device.bandwidth,
+        "power": device and device.power,
+        "per_node": node and node.count,
+        "inside": (node and node.inside.bandwidth)
+        or (device and device.link and device.link.bandwidth),
+        "outside": node and node.outside_bandwidth / node.count,
+    }
+    found = {key: given[key] if given[key] is not None else known[key] for key in known}
+    for key in ("peak", "memory", "bandwidth", "per_node", "inside", "outside"):
+        if found[key] is None:
+            raise ValueError(
+                f"{name}: cluster.{key} must be given, got nothing: {KEYS['cluster'][key].meaning}; "
+                "cluster.node = 'DGX H100' would bring it along"
+            )
+    rest, work = given["idle_power"], found["power"]
+    if rest is not None and work is not None and rest > work:
+        raise ValueError(
+            f"{name}: cluster.idle_power must be at most the power at work, {work:g} W, "
+            f"got {rest:g} W: computing draws power too"
+        )
+    ways = {
+        way: Network(given[f"{way}_latency"], 1 / (found.pop(way) * given["link_share"]))
+        for way in ("inside", "outside")
+    }
+    same = ("largest", "idle_power", "pue", "price", "usable_memory", "kernel_share", "checkpoint")
+    return Cluster(
+        device=device.name if device else "your device",
+        **found,
+        **ways,
+        **{key: given[key] for key in (*same, "restart", "sizes")},
+        failures=given["mean_time_between_failures"],
+    )
+
+
+def _sensible(name, job):
+    """Refuse what contradicts itself."""
+    layout, goal = job.layout, job.goal
+    if layout.tensor and job.shape.heads % layout.tensor:
+        raise ValueError(
+            f"{name}: layout.tensor must divide the {job.shape.heads} heads, got {layout.tensor}: "
+            "every device takes whole heads"
+        )
+    if layout.pipeline and (
+        layout.pipeline > job.shape.layers
+        or layout.chunks > -(-job.shape.layers // layout.pipeline)
+    ):
+        raise ValueError(
+            f"{name}: layout.pipeline must leave a layer for each stage and chunk, "
+            f"got {layout.pipeline} x {layout.chunks} for {job.shape.layers} layers: use fewer"
+        )
+    if layout.chunks > 1 and layout.pipeline is None:
+        raise ValueError(
+            f"{name}: layout.pipeline must be given with layout.chunks, got nothing: "
+            "chunks interleave the stages of a pipeline"
+        )
+    for key in ("deadline", "budget"):
+        if getattr(goal, key) is not None and goal.tokens is None:
+            raise ValueError(
+                f"{name}: goal.tokens must be given with goal.{key}, got nothing: "
+                "without an end there is no time and no bill"
+            )
+    if goal.budget is not None and job.cluster.price is None:
+        raise ValueError(
+            f"{name}: cluster.price must be given with goal.budget, got nothing: "
+            "it is dollars for one device and hour"
+        )
+    sizes = job.cluster.sizes
+    if sizes and sizes[-1] > job.cluster.largest:
+        raise ValueError(
+            f"{name}: cluster.sizes must be at most cluster.largest, {job.cluster.largest}, "
+            f"got {sizes[-1]}: raise largest, or drop it"
+        )

@@ -1,0 +1,142 @@
+"""What share of the peak kernels reach, and how far the model is off: learned from published training runs.
+
+A run is predicted with the share that the other systems teach, never with its own; a system's runs are not
+independent and count as one. The band is judged the same way.
+"""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from statistics import median
+
+from scalelab.data import published
+from scalelab.models.kernels import conventions, transformer
+from scalelab.plan import file, step
+
+LEVEL = 0.9
+# What `shares()` and `band()` return; a test recomputes them. Of the dense 16-bit peak.
+SHARES = {"A100": 0.6611, "H100": 0.5262}
+BAND = 1.287
+COVERAGE = (30, 34, 7)  # what `coverage()` returns
+FALLBACK = "H100"  # the lower of the two, for a device without published runs
+
+
+@dataclass(frozen=True)
+class Run:
+    """A published run: the plan it followed, and the seconds of its step."""
+
+    name: str
+    system: str
+    job: file.Job
+    workers: int
+    seconds: float
+    source: str
+    note: str
+
+    @property
+    def device(self):
+        """The kind of device, as in SHARES."""
+        return kind(self.job.cluster.device)
+
+
+def kind(device):
+    """Return the key of SHARES for a device of the catalogue; H200 computes as H100 does.
+
+    >>> kind("A100 SXM 80GB"), kind("H200 SXM"), kind("B200 SXM")
+    ('A100', 'H100', None)
+    """
+    known = {"A100": "A100", "H100": "H100", "H200": "H100"}
+    return known.get(device.split()[0])
+
+
+@cache
+def runs():
+    """Return all runs, read as a user's file is read."""
+    return tuple(_run(told) for told in published.runs())
+
+
+def _run(told):
+    tables = {key: told[key] for key in ("model", "training", "layout")}
+    cluster = {**told["cluster"], "largest": told["workers"]}
+    job = file.described({**tables, "cluster": cluster}, told["name"])
+    workers = told["workers"]
+    return Run(
+        told["name"],
+        told["system"],
+        job,
+        workers,
+        _seconds(job, workers, *told["reported"]),
+        told["source"],
+        told["note"],
+    )
+
+
+def _seconds(job, workers, value, unit):
+    """Return the seconds of a step, from what was reported."""
+    if unit == "s per step":
+        return value
+    tokens = job.batch * job.sequence
+    if unit == "tokens/s":
+        return tokens / value
+    if unit == "TFLOP/s run per device":
+        shape = job.shape
+        flops = conventions.megatron(
+            job.batch, job.sequence, shape.layers, shape.hidden, shape.vocabulary, "full"
+        )
+    else:
+        flops = tokens * transformer.training_flops(job.shape, job.sequence)
+    return flops / workers / (value * 1e12)
+
+
+def needed(run):
+    """Return the share of the peak with which the model gives a run's time exactly."""
+    from scipy.optimize import brentq
+
+    def off(share):
+        return step.time(run.job, run.job.layout, run.workers, share).seconds - run.seconds
+
+    return 1.0 if off(1.0) > 0 else brentq(off, 0.01, 1.0, xtol=1e-6)
+
+
+def shares(without=()):
+    """Return {kind: share}: the median over systems of each system's median, some left out."""
+    found = defaultdict(lambda: defaultdict(list))
+    for run in runs():
+        if run.system not in without:
+            found[run.device][run.system].append(_needed()[run.name])
+    return {kind: median(median(s) for s in by.values()) for kind, by in found.items()}
+
+
+@cache
+def _needed():
+    return {run.name: needed(run) for run in runs()}
+
+
+@cache
+def errors():
+    """Return [(run, predicted seconds)], each with the share that the other systems teach."""
+    return [
+        (run, step.time(run.job, run.job.layout, run.workers, share).seconds)
+        for run in runs()
+        for share in [shares(without=(run.system,))[run.device]]
+    ]
+
+
+def band(without=()):
+    """Return the factor within which nine of ten runs lie, either way."""
+    off = sorted(
+        abs(math.log(predicted / run.seconds))
+        for run, predicted in errors()
+        if run.system not in without
+    )
+    return math.exp(off[math.ceil(LEVEL * len(off)) - 1])
+
+
+def coverage():
+    """Return (inside, of, systems): runs within the band that the other systems teach."""
+    inside = sum(
+        abs(math.log(predicted / run.seconds)) <= math.log(band(without=(run.system,)))
+        for run, predicted in errors()
+    )
+    return inside, len(runs()), len({run.system for run in runs()})

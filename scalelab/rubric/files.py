@@ -1,0 +1,190 @@
+"""The rows of a rubric from a file: passes that were recorded, or a table made by hand."""
+
+import re
+
+from scalelab import records
+from scalelab._given import real, shown
+from scalelab.files import files
+from scalelab.records import Machine, Stamp
+from scalelab.rubric import rows as rubric_rows
+from scalelab.tables import cells as _cells
+from scalelab.tables import columns as _columns
+from scalelab.tables import grid as _grid
+from scalelab.tables import study, table
+
+# Qualities of which less is more.
+_LOSS = re.compile(
+    r"loss|perplexity|\bppl\b|error|\bwer\b|\bcer\b|\bfid\b|\brmse\b|\bmae\b|\bmse\b"
+)
+_LATENCY = re.compile(r"(?:tail[_ ]?)?latency(?:[_ ]p\d+)?|p\d{2,3}(?:[_ ]latency)?", re.IGNORECASE)
+
+
+def read(path, **options):
+    r"""Read what a rubric judges from a CSV or JSON file; the options are those of `parse`. Section 41.6.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "runs.csv")
+    ...     _ = file.write_text("GPUs,hours,accuracy\n1,1,0.87\n8,0.16,0.87\n")
+    ...     read(file, price=2).configurations[1].rate
+    16.0
+    """
+    return parse(path, files.text(path, _grid.MOST_BYTES), **options)
+
+
+def parse(path, content, *, work=None, price=None, better=None, flat_rate=False):
+    """Read what a rubric judges from the text of such a file. Section 41.6.
+
+    `work` and `price`, in dollars per worker and hour, fill in what the file does not state;
+    `flat_rate` says that the price does not grow with the workers.
+    """
+    if price is not None:
+        price = real("price", price, "it is in dollars per worker and hour", 0, above=True)
+    if work is not None:
+        work = real("work", work, "it counts the useful results of a run", 0, above=True)
+    try:
+        passes = recorded(content)
+        if passes is not None:
+            return rubric_rows.of_passes(passes, price=price, flat_rate=flat_rate)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    grid, found = _grid.of(path, content), table.parse(path, content)
+    heading = next((h.text for h in grid.headings if h.role == "quality"), "quality")
+    if better is None:
+        better = "lower" if _LOSS.search(heading.casefold()) else "higher"
+    try:
+        return of_table(
+            found, work=work, price=price, better=better, metric=_columns_name(heading),
+            latencies=_latencies(path, grid), flat_rate=flat_rate,
+            seeded=any(h.role == "run" and "seed" in h.text.casefold() for h in grid.headings),
+        )  # fmt: skip
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def recorded(content):
+    """Return the Passes that a text holds, or None where it holds a table."""
+    if content.lstrip()[:1] != "{" or not re.search(r'"record":\s*"Pass(?:es)?"', content[:400]):
+        return None
+    found = records.from_json(content)
+    return found if isinstance(found, records.Passes) else records.Passes("one pass", (found,))
+
+
+def of_series(series, *, work=None, price=None, better="higher", flat_rate=False):
+    """Rows of a public series that states a quality. Section 41.6.
+
+    >>> from scalelab.data import datasets
+    >>> of_series(datasets.load("nv_gnmt_dgx1_v100_fp16"), price=3).metric
+    'BLEU'
+    """
+    told = [column for column in series.columns if column.metric.startswith("quality")]
+    return of_table(
+        table.of_series(series), work=work, price=price, better=better, flat_rate=flat_rate,
+        metric=told[0].unit if told else "quality",
+        stamp=Stamp("recorded", Machine(series.source, None), note=rubric_rows.UNBOUND),
+    )  # fmt: skip
+
+
+def of_table(
+    found, *, work=None, price=None, better="higher", metric="quality", latencies=None,
+    flat_rate=False, stamp=None, seeded=False,
+):  # fmt: skip
+    """Rows of a table that was made by hand; `seeded` if its runs are named by their seeds. Section 41.6."""
+    # A study that says it is weak holds the work of one worker fixed.
+    weak = found.claimed == "weak" and study.mislabelled(found) is None
+    cells, places, seen = [], [], set()
+    for row in found.rows:
+        amount = row.work if row.work is not None else work
+        if amount is None and weak and found.measure == "seconds":
+            amount = row.workers
+        place = f"{found.place} {row.line}"
+        if row.run and (row.workers, row.run) in seen:
+            raise ValueError(
+                f"{place} must be a run of its own, got run {shown(row.run)} of {row.workers} "
+                "workers again: keep one row of each run"
+            )
+        seen.add((row.workers, row.run))
+        cells.append(
+            {
+                "workers": row.workers,
+                "seconds": _seconds(place, found, row, amount),
+                "quality": row.quality,
+                "rate": rubric_rows.priced(row.rate, price, row.workers),
+                "work": amount,
+                "joules": row.joules,
+                "latency": (latencies or {}).get(row.line),
+                "seed": row.run if seeded and row.run else None,
+            }
+        )
+        places.append(place)
+    _complete(cells, places)
+    _one_machine(found)
+    return rubric_rows.measured(
+        cells, places, name=found.name, metric=metric, better=better, flat_rate=flat_rate,
+        stamp=stamp or rubric_rows.by_hand(), work_stated=any(cell["work"] is not None for cell in cells),
+    )  # fmt: skip
+
+
+def _one_machine(found):
+    names = list(dict.fromkeys(row.machine for row in found.rows if row.machine))
+    if len(names) > 1:
+        raise ValueError(
+            f"rows must come from one machine, got {shown(names[0])} and {shown(names[1])}: "
+            "their times do not compare, so judge each machine by itself"
+        )
+
+
+def _complete(cells, places):
+    """Say what the rows lack, with the column that gives it."""
+    for name, remedy in (
+        ("quality", "add what was evaluated in the same runs; speed alone is not judged"),
+        ("rate", "add dollars per hour of all workers together, or give a price per worker"),
+    ):
+        lacking = [p for c, p in zip(cells, places, strict=True) if c[name] is None]
+        if len(lacking) == len(cells):
+            raise ValueError(f"the table must have a column `{name}`, got none: {remedy}")
+        if lacking:
+            raise ValueError(
+                f"{lacking[0]} must hold a {name} as other rows do, got nothing: "
+                "measure it in the same run, or leave the row out and say so"
+            )
+
+
+def _seconds(place, found, row, work):
+    if found.measure == "seconds":
+        return row.seconds
+    if work is None:
+        raise ValueError(
+            f"{place} must state the work of the whole job beside a throughput, got none: "
+            "add a column `work`, or give it with --work"
+        )
+    return work / (row.throughput * (row.workers if found.each else 1))
+
+
+def _latencies(path, grid):
+    """Return line: seconds, of a column of latencies, if there is one."""
+    for index, heading in enumerate(grid.headings):
+        name, _, unit = re.sub(r"[)\]]$", "", heading.text).partition("(")
+        if heading.role or not _LATENCY.fullmatch(name.strip()):
+            continue
+        factor = _columns.TIMES.get(_columns.time_unit(unit) or "s")
+        return {
+            line: _latency(path, f"{grid.place} {line}", heading.text, row[index], factor)
+            for line, row in grid.rows
+            if not _cells.missing(row[index])
+        }
+    return {}
+
+
+def _latency(path, place, column, cell, factor):
+    told = _cells.value(cell, "seconds", "dot", factor)
+    if told is None or told[0] < 0:
+        place = f"{place} column {column!r}"
+        raise files.wrong(path, place, "be a time, at least 0", shown(cell), "write it like 35 ms")
+    return told[0]
+
+
+def _columns_name(heading):
+    """Return what a column of qualities is called in a sentence."""
+    return " ".join(re.sub(r"[_*`]+", " ", heading).split())[:40] or "quality"

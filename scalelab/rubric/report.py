@@ -1,0 +1,91 @@
+"""The nouns of a rubric: one judged configuration, and the report on a study."""
+
+from dataclasses import dataclass
+
+from scalelab._given import shown
+from scalelab.records import Stamp
+from scalelab.rubric.gate import Gate
+from scalelab.rubric.ranking import Limits
+from scalelab.rubric.shortfall import Serial, Shortfall
+
+
+@dataclass(frozen=True)
+class Row:
+    """One configuration, and what is said of it."""
+
+    workers: int
+    seconds: float  # median of the runs
+    speedup: float  # over the baseline; of work per second where the work grows
+    efficiency: float
+    quality: float  # mean of the runs
+    cost: float  # dollars
+    cost_per_work: float
+    work_per_cost: float
+    joules: float | None
+    joules_per_work: float | None
+    grams: float | None  # of CO2
+    throughput: float  # work per second
+    time: float  # seconds per unit of work: what rows are ranked by
+    latency: float | None
+    karp_flatt: (
+        float | None
+    )  # the serial fraction that this row alone implies; None for the baseline
+    runs: int
+    gate: Gate
+    missed: tuple[str, ...] = ()  # names of limits
+    learning: float | None = None  # algorithmic efficiency, where the training to a target is known
+
+    @property
+    def passes_gate(self):
+        """True, False, or None where noise leaves it open."""
+        return self.gate.passes
+
+    @property
+    def system(self):
+        """What of the efficiency the machines alone keep; None where the training is not known."""
+        return None if self.learning is None else self.efficiency / self.learning
+
+    @property
+    def eligible(self):
+        """Whether it passes the gate and meets every limit."""
+        return self.passes_gate is True and not self.missed
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that one pass over the rows says."""
+
+    rows: tuple[Row, ...]  # by ascending worker count
+    baseline: int
+    scaling: str  # "strong", "weak", or "neither", where no law applies
+    serial: Serial | None
+    predicted_speedup: float | None  # of the largest size, by the serial fraction alone
+    shortfall: Shortfall | None
+    quality_held: bool | None  # None where noise leaves it open
+    max_drift: float
+    cheapest: int
+    largest_efficient: int | None
+    recommended: int | None
+    reason: str
+    pareto: tuple[
+        int, ...
+    ]  # sizes that no other beats in time and cost; of those that pass the gate
+    verdict: str
+    remarks: tuple[str, ...]  # what limits the verdict
+    limits: Limits
+    name: str
+    metric: str
+    better: str
+    stamp: Stamp
+    work_stated: bool
+    bound: bool  # by passes, not made by hand
+
+    def row(self, workers):
+        """The row of a worker count."""
+        found = [row for row in self.rows if row.workers == workers]
+        if not found:
+            sizes = ", ".join(str(row.workers) for row in self.rows)
+            raise ValueError(
+                f"workers must be one of {sizes}, got {shown(workers)}: only these were measured"
+            )
+        return found[0]

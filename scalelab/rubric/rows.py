@@ -1,0 +1,261 @@
+"""What a rubric judges: the configurations of one study, from columns, a table or recorded passes.
+
+All four metrics are asked of every row. Replicates of a size are put together: the median of times
+and joules, the mean of qualities.
+"""
+
+import statistics
+from dataclasses import dataclass
+
+from scalelab._given import real, shown, whole
+from scalelab.records import Machine, Pass, Passes, Stamp
+from scalelab.rubric.agreement import agree
+from scalelab.tables import sizes
+
+BY_HAND = "a table made by hand"
+UNBOUND = "nothing binds its rows to one pass"
+MOST = 1e30  # products of two still fit a float
+_MEANINGS = {
+    "seconds": "it is the time of the work",
+    "quality": "it is of the same run as the time",
+    "rate": "it is in dollars per hour, of all workers together",
+    "work": "it counts the useful results of the run",
+    "joules": "it is the energy of the run",
+    "exposed": "it is the part of the time that only communication took",
+    "latency": "it is the time of a single result",
+    "epochs": "it is the training that the target took, in epochs or samples",
+}
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """All runs of one worker count."""
+
+    workers: int
+    times: tuple[float, ...]
+    qualities: tuple[float, ...]
+    rate: float
+    work: float
+    seeds: tuple = ()  # of the qualities, in their order; empty where the runs have none
+    joules: float | None = None
+    exposed: float | None = None
+    latency: float | None = None
+    epochs: float | None = None  # of training, until the target was reached
+
+    @property
+    def seconds(self):
+        """The median of the runs."""
+        return statistics.median(self.times)
+
+    @property
+    def quality(self):
+        """The mean of the runs."""
+        return statistics.fmean(self.qualities)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The configurations of one study, by ascending worker count."""
+
+    configurations: tuple[Configuration, ...]
+    name: str
+    stamp: Stamp
+    metric: str = "quality"
+    better: str = "higher"
+    work_stated: bool = True  # else one run is the unit of work
+    varied: tuple[str, ...] = ()  # what changed with the workers on purpose
+    bound: bool = False  # by passes, not by hand
+
+    @property
+    def scaling(self):
+        """Whether "strong" or "weak", or "neither": what the work did as workers were added."""
+        return sizes.fixed([(one.workers, one.work) for one in self.configurations])
+
+
+def columns(
+    workers,
+    seconds,
+    rate,
+    quality,
+    *,
+    work=None,
+    joules=None,
+    exposed=None,
+    latency=None,
+    epochs=None,
+    seed=None,
+    better="higher",
+    metric="quality",
+    name="runs",
+    flat_rate=False,
+):
+    """Rows given as columns, one entry per run; `work` may be one number for all. Section 41.6.
+
+    Runs of the same seeds, where `seed` says so, are compared with each other. `epochs` is for runs to
+    a target: how much training it took, in epochs or samples.
+
+    >>> rows = columns([1, 2, 2], [60, 32, 34], rate=[1, 2, 2], quality=[0.9, 0.9, 0.8], work=600)
+    >>> rows.configurations[1].seconds, round(rows.configurations[1].quality, 2)
+    (33.0, 0.85)
+    """
+    given = {"workers": workers, "seconds": seconds, "quality": quality, "rate": rate}
+    given |= {
+        "work": work,
+        "joules": joules,
+        "exposed": exposed,
+        "latency": latency,
+        "epochs": epochs,
+    }
+    given["seed"] = seed
+    length = len(_listed("workers", workers))
+    listed = {n: _listed(n, v, length) for n, v in given.items() if v is not None}
+    for needed in ("seconds", "quality", "rate"):
+        if needed not in listed:
+            raise ValueError(f"{needed} must be given for every row, got none: measure it too")
+    cells = [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)]
+    places = [f"row {i}" for i in range(1, length + 1)]
+    return measured(
+        cells, places, name=name, metric=metric, better=better, flat_rate=flat_rate,
+        stamp=by_hand(), work_stated=work is not None,
+    )  # fmt: skip
+
+
+def of_passes(passes, *, price=None, flat_rate=False):
+    """Rows recorded by `one_pass`: refused where they are not of one study. Section 41.6.
+
+    `price` is in dollars per worker and hour, for passes that state no rate.
+    """
+    title, listed = "passes", passes
+    if isinstance(passes, Passes):
+        title, listed = passes.title, passes.passes
+    listed = list(listed) if isinstance(listed, (list, tuple)) else [listed]
+    if not listed or not all(isinstance(one, Pass) for one in listed):
+        raise ValueError(
+            f"passes must be records of one_pass, at least one, got {shown(passes)}: "
+            "take them with scalelab.measure.capstone.one_pass"
+        )
+    for number, one in enumerate(listed, 1):
+        if not one.intact:
+            raise ValueError(
+                f"pass {number} must be as one_pass sealed it, got other values: it was edited or "
+                "made by hand, so hand in the file that was written, or a table"
+            )
+    varied = agree(listed)
+    cells = [
+        {"workers": one.workers, "seconds": one.seconds, "quality": one.quality, "work": one.work}
+        | {"rate": priced(one.rate, price, one.workers), "joules": one.joules}
+        | {"exposed": one.exposed, "latency": one.latency, "seed": one.seed}
+        for one in listed
+    ]
+    first = listed[0]
+    return measured(
+        cells, [f"pass {i}" for i in range(1, len(cells) + 1)], name=title, metric=first.metric,
+        better=first.better, flat_rate=flat_rate, stamp=first.stamp,
+        work_stated=any(one.work is not None for one in listed), varied=varied, bound=True,
+    )  # fmt: skip
+
+
+def priced(rate, price, workers):
+    """The rate of a row: its own, or that of so many workers."""
+    if rate is not None or price is None:
+        return rate
+    return (
+        real("price", price, "it is in dollars per worker and hour", 0, MOST, above=True) * workers
+    )
+
+
+def by_hand():
+    """The stamp of a table that nobody's pass produced."""
+    return Stamp("recorded", Machine(BY_HAND, None), note=UNBOUND)
+
+
+def measured(cells, places, *, better, flat_rate, work_stated, **told):
+    """Check every row, told by its place, and put the runs of a size together."""
+    if better not in ("higher", "lower"):
+        raise ValueError(f"better must be higher or lower, got {shown(better)}: which is good?")
+    groups = {}
+    for cell, place in zip(cells, places, strict=True):
+        row = _checked(cell, place, work_stated)
+        groups.setdefault(row["workers"], []).append((row, place))
+    if len(groups) < 2:
+        raise ValueError(
+            f"rows must be of at least two worker counts, got {len(groups)}: "
+            "a single size shows no scaling, so measure the baseline too"
+        )
+    found = tuple(_together(k, groups[k]) for k in sorted(groups))
+    if not flat_rate and sizes.fixed([(one.workers, one.rate) for one in found]) == "strong":
+        raise ValueError(
+            "rate must be the price of all workers together, got about the same for "
+            f"{found[0].workers} and {found[-1].workers} workers: multiply a price per worker by the "
+            "workers, or say flat_rate where it truly stays"
+        )
+    return Measured(found, better=better, work_stated=work_stated, **told)
+
+
+def _checked(cell, place, work_stated):
+    """Return the row with every number checked, or refuse it by its place."""
+    row = {"workers": whole(f"workers of {place}", cell.get("workers"), "it counts workers")}
+    for name in ("seconds", "quality", "rate", *(["work"] if work_stated else [])):
+        if cell.get(name) is None:
+            raise ValueError(
+                f"{name} must be given for every row, got none in {place}: a row is judged by time, "
+                "quality and cost of one pass, so measure what is missing, or leave the row out"
+            )
+    for name, meaning in _MEANINGS.items():
+        value, positive = cell.get(name), name in ("seconds", "rate", "work", "epochs")
+        if value is None:
+            continue
+        low = -MOST if name == "quality" else 1e-30 if positive else 0
+        row[name] = real(f"{name} of {place}", value, meaning, low, MOST)
+    return row | {"seed": "" if cell.get("seed") is None else str(cell["seed"])}
+
+
+def _together(workers, rows):
+    """Put the runs of one size together."""
+    for name in ("rate", "work"):
+        told = [row.get(name, 1.0) for row, _ in rows]
+        if max(told) > (1 + 1e-9) * min(told):
+            raise ValueError(
+                f"{name} must be the same in all runs of {workers} workers, got {min(told):g} and "
+                f"{max(told):g} ({rows[0][1]} and others): replicates differ in nothing but chance"
+            )
+
+    def middle(name):
+        told = [row[name] for row, _ in rows if name in row]
+        return statistics.median(told) if len(told) == len(rows) else None
+
+    first = rows[0][0]
+    seeds = [row["seed"] for row, _ in rows]
+    if all(seeds) and len(set(seeds)) == len(seeds):
+        rows = sorted(rows, key=lambda told: told[0]["seed"])
+        seeds = sorted(seeds)
+    else:
+        seeds = []
+    return Configuration(
+        workers,
+        tuple(row["seconds"] for row, _ in rows),
+        tuple(row["quality"] for row, _ in rows),
+        first["rate"],
+        first.get("work", 1.0),
+        tuple(seeds),
+        *(middle(name) for name in ("joules", "exposed", "latency", "epochs")),
+    )
+
+
+def _listed(name, given, length=None):
+    if name == "work" and length and not hasattr(given, "__len__"):
+        return [given] * length
+    try:
+        listed = list(given)
+    except TypeError:
+        listed = None
+    if (
+        isinstance(given, (str, bytes, dict))
+        or not listed
+        or len(listed) != (length or len(listed))
+    ):
+        expected = f"{length} entries" if length else "at least one entry"
+        raise ValueError(
+            f"{name} must be a column of {expected}, got {shown(given)}: give one number per run"
+        )
+    return listed

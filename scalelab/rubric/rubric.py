@@ -1,0 +1,223 @@
+"""The rubric: speedup, efficiency, quality and cost of one study together, and a verdict (Section 41.6).
+
+Any one of the four can be made to look good while the project fails. A claim holds where a
+configuration is faster, uses its workers, keeps the quality and is worth its price, all at once; with
+joules, or grams of CO2, as a fifth.
+"""
+
+import math
+from dataclasses import replace
+
+from scalelab._given import shown, whole
+from scalelab.models.cost import cost, energy
+from scalelab.models.scaling import laws, speedup, study
+from scalelab.rubric import gate as _gate
+from scalelab.rubric import shortfall as _shortfall
+from scalelab.rubric import verdict as _verdict
+from scalelab.rubric.files import of_series, of_table, parse, read, recorded
+from scalelab.rubric.gate import Gate, Noise
+from scalelab.rubric.ranking import Limits, choice, missed, pareto
+from scalelab.rubric.report import Report, Row
+from scalelab.rubric.rows import Measured, columns, of_passes
+from scalelab.rubric.shortfall import Serial, Shortfall
+
+_COLUMNS = (
+    "workers", "seconds", "speedup", "efficiency", "quality", "cost", "cost_per_work",
+    "work_per_cost", "joules_per_work", "passes_gate",
+)  # fmt: skip
+
+__all__ = [
+    "Gate", "Limits", "Measured", "Noise", "Report", "Row", "Serial", "Shortfall",
+    "columns", "judge", "of_passes", "of_series", "of_table", "parse", "plain", "read", "recorded",
+]  # fmt: skip
+
+
+def judge(measured, limits=None, *, baseline=None, noise=None, grid=None, **given):
+    """Judge the rows of a study; the limits as `Limits`, or one by one by their names. Section 41.6.
+
+    `baseline` is any worker count of the table, by default the smallest; `noise` a `Noise` of the
+    quality known from elsewhere; `grid` an `energy.Grid`, which makes grams of CO2 of joules.
+
+    >>> rows = columns([1, 2, 4, 8, 16, 32], [3600, 1880, 1010, 560, 340, 250],
+    ...     rate=[1, 2, 4, 8, 16, 32], quality=[0.871] * 6, work=1.2e6)
+    >>> report = judge(rows, floor=0.7, tolerance=0.005)
+    >>> round(report.serial.value, 4), report.cheapest, report.recommended
+    (0.0376, 1, 8)
+    """
+    if not isinstance(measured, Measured):
+        raise TypeError(
+            f"measured must be the rows of a study, got {shown(measured)}: make them with "
+            "rubric.columns, rubric.of_passes or rubric.read"
+        )
+    limits = _limits(limits, given)
+    found = measured.configurations
+    base = _base(found, baseline)
+    _to_a_target(found)
+    _tolerable(limits.tolerance, base)
+    if limits.grams is not None and grid is None:
+        raise ValueError("grams must go with a grid, got none: say what its power emits")
+    rows = tuple(_row(one, base, found, measured, limits, noise, grid) for one in found)
+    ranked = [row for row in rows if row.passes_gate]
+    scaling = measured.scaling
+    serial, predicted, lost = _limit(rows, found, base, scaling)
+    picked = choice([row for row in rows if row.eligible], limits.objective)
+    efficient = [row.workers for row in ranked if "floor" not in row.missed]
+    gates = [row.passes_gate for row in rows]
+    report = Report(
+        rows=rows,
+        baseline=base.workers,
+        scaling=scaling,
+        serial=serial,
+        predicted_speedup=predicted,
+        shortfall=lost,
+        quality_held=False if False in gates else None if None in gates else True,
+        max_drift=max(abs(row.quality - base.quality) for row in rows),
+        cheapest=choice(ranked, "cheapest").workers,
+        largest_efficient=max(efficient, default=None),
+        recommended=picked.workers if picked else None,
+        reason="",
+        pareto=tuple(row.workers for row in pareto(ranked)),
+        verdict="",
+        remarks=(),
+        limits=limits,
+        name=measured.name,
+        metric=measured.metric,
+        better=measured.better,
+        stamp=measured.stamp,
+        work_stated=measured.work_stated,
+        bound=measured.bound,
+    )
+    return _verdict.said(report, measured)
+
+
+def plain(report, full=False):
+    """What `--json` prints: numbers, text and null; `full` adds the rest of the report. Section 41.6."""
+    serial, ceiling = report.serial, report.serial.ceiling if report.serial else None
+    found = {
+        "rows": [{name: getattr(row, name) for name in _COLUMNS} for row in report.rows],
+        "serial_fraction": serial.value if serial else None,
+        "ceiling": ceiling if ceiling is not None and ceiling < math.inf else None,
+        "predicted_speedup": report.predicted_speedup,
+        "quality_held": report.quality_held,
+        "max_drift": report.max_drift,
+        "cheapest": report.cheapest,
+        "largest_efficient": report.largest_efficient,
+        "recommended": report.recommended,
+        "verdict": report.verdict,
+    }
+    if full:
+        more = ("joules", "grams", "throughput", "latency", "karp_flatt", "runs", "missed")
+        for told, row in zip(found["rows"], report.rows, strict=True):
+            told |= {name: getattr(row, name) for name in more} | {"gate": vars(row.gate)}
+        names = (
+            "baseline", "scaling", "reason", "pareto", "remarks", "name", "metric", "better",
+            "work_stated", "bound",
+        )  # fmt: skip
+        found |= {name: getattr(report, name) for name in names}
+        found |= {"limits": vars(report.limits), "stamp": report.stamp.text}
+        found["serial"] = vars(serial) if serial else None
+        found["shortfall"] = vars(report.shortfall) if report.shortfall else None
+    return found
+
+
+def _limits(limits, given):
+    if limits is not None and (given or not isinstance(limits, Limits)):
+        raise TypeError(
+            f"limits must be given as Limits or one by one, got {shown(limits)}: choose"
+        )
+    unknown = [name for name in given if name not in Limits.__dataclass_fields__]
+    if unknown:
+        known = ", ".join(Limits.__dataclass_fields__)
+        raise TypeError(f"limits must be among {known}, got {unknown[0]}: name one of them")
+    return limits or Limits(**given)
+
+
+def _base(found, baseline):
+    if baseline is None:
+        return found[0]
+    baseline = whole("baseline", baseline, "it is the worker count to compare with")
+    for one in found:
+        if one.workers == baseline:
+            return one
+    sizes = ", ".join(str(one.workers) for one in found)
+    raise ValueError(
+        f"baseline must be one of the sizes {sizes}, got {baseline}: "
+        "every metric compares with it, so measure it, or name another"
+    )
+
+
+def _tolerable(tolerance, base):
+    most = abs(base.quality)
+    if tolerance and tolerance >= most:
+        raise ValueError(
+            f"tolerance must be below the quality of the baseline, {most:g}, got {tolerance:g}: "
+            "any result would pass; it is in units of the quality, so half a point of 0.871 is 0.005"
+        )
+
+
+def _to_a_target(found):
+    """Where the training to a target is known, one trained model is the work of every row."""
+    if any(one.epochs for one in found) and len({one.work for one in found}) > 1:
+        raise ValueError(
+            "work must be the same in all rows where epochs are given, got different: the work of a "
+            "run to a target is one trained model, and its samples are what epochs tell"
+        )
+
+
+def _row(one, base, found, measured, limits, noise, grid):
+    gain = one.work / base.work * (base.seconds / one.seconds)
+    factor = one.workers / base.workers
+    if one is base:
+        gate = Gate("pass", 0.0, 0.0, 0.0, tested=False)
+    else:
+        every = [each.qualities for each in found]
+        gate = _gate.judge(
+            base.qualities, one.qualities, every, limits.tolerance,
+            better=measured.better, noise=noise,
+            paired=bool(one.seeds) and one.seeds == base.seeds,
+        )  # fmt: skip
+    dollars = cost.dollars(one.seconds, one.rate)
+    has = one.joules is not None
+    row = Row(
+        workers=one.workers,
+        seconds=one.seconds,
+        speedup=gain,
+        efficiency=gain / factor,
+        quality=one.quality,
+        cost=dollars,
+        cost_per_work=cost.per_work(dollars, one.work),
+        work_per_cost=cost.work_per_dollar(dollars, one.work),
+        joules=one.joules,
+        joules_per_work=energy.per_work(one.joules, one.work) if has else None,
+        grams=energy.grams(one.joules, grid) if has and grid is not None else None,
+        throughput=one.work / one.seconds,
+        time=one.seconds / one.work,
+        latency=one.latency,
+        karp_flatt=speedup.karp_flatt(gain, factor) if factor > 1 else None,
+        runs=len(one.times),
+        gate=gate,
+        learning=(
+            study.algorithmic_efficiency(base.epochs, one.epochs)
+            if base.epochs and one.epochs
+            else None
+        ),
+    )
+    return replace(row, missed=missed(row, limits))
+
+
+def _limit(rows, found, base, scaling):
+    """The serial fraction, what it predicts of the largest size, and what takes the rest."""
+    if scaling == "neither":
+        return None, None, None
+    factors = [row.workers / base.workers for row in rows]
+    gains = [row.speedup for row in rows]
+    serial = _shortfall.serial(factors, gains, weak=scaling == "weak")
+    if scaling == "weak":
+        return serial, float(laws.gustafson(max(factors), serial.value)), None
+    if max(factors) == 1:  # the baseline is the largest
+        return serial, 1.0, None
+    lost = _shortfall.shortfall(
+        [row.workers for row in rows], base.workers, gains, serial,
+        [row.seconds for row in rows], [one.exposed for one in found],
+    )  # fmt: skip
+    return serial, lost.predicted, lost

@@ -1,0 +1,152 @@
+"""The words of a rubric: one sentence of verdict, and the reason of the choice."""
+
+import math
+from dataclasses import replace
+
+from scalelab.rubric.remarks import remarks
+from scalelab.rubric.words import counted, money, quality, unit
+from scalelab.units import text
+
+_LIMITS = {
+    "floor": "below the floor of {}",
+    "deadline": "past the deadline of {}",
+    "budget": "over the budget of {}",
+    "latency": "over the latency cap of {}",
+    "throughput": "below the {} per second that are asked for",
+    "joules": "over the energy cap of {}",
+    "grams": "over the cap of {} of CO2",
+}
+_UNITS = {"deadline": "s", "latency": "s", "joules": "J", "grams": "g"}
+
+
+def said(report, measured):
+    """The report with its reason, verdict and remarks."""
+    return replace(
+        report, reason=_reason(report), verdict=_verdict(report), remarks=remarks(report, measured)
+    )
+
+
+def limit(name, value):
+    """Write a limit with its value."""
+    shown = money(value) if name == "budget" else text(value, _UNITS.get(name, ""))
+    return _LIMITS[name].format(shown)
+
+
+def _verdict(report):
+    if report.recommended is None:
+        return f"No configuration can be defended: {_why_none(report)}."
+    row = report.row(report.recommended)
+    held = (
+        f"{report.metric} held at {quality(row.quality)} "
+        f"and {money(row.cost_per_work)} per {unit(report)}"
+    )
+    if row.joules_per_work is not None:
+        held += f" at {text(row.joules_per_work, 'J')}"
+    if row.workers == report.baseline:
+        base = counted(row.workers)
+        start = f"This workload is not shown to scale past its baseline of {base}, with {held}"
+    else:
+        start = (
+            f"This workload scales to {counted(row.workers)} at efficiency {text(row.efficiency)}, "
+            f"{text(row.speedup)} times as fast as on {report.baseline}, with {held}"
+        )
+    return f"{start}; {_beyond(report, row)}."
+
+
+def _beyond(report, row):
+    """Say why the next larger size is not it, and what takes the speed if the rows tell."""
+    larger = [other for other in report.rows if other.workers > row.workers]
+    if not larger:
+        return f"more than {counted(row.workers)} were not measured"
+    other = larger[0]
+    why = f"beyond that, {counted(other.workers)} {_against(report, row, other)}"
+    return why + _cause(report) if _about_speed(row, other) else why
+
+
+def _about_speed(row, other):
+    if other.passes_gate is not True:
+        return False
+    return "floor" in other.missed or other.time >= row.time or not other.missed
+
+
+def _against(report, row, other):
+    """What speaks against a row, beginning with the gate."""
+    gate, metric = other.gate, report.metric
+    if gate.verdict == "fail":
+        lost, most = quality(gate.loss), quality(report.limits.tolerance)
+        return f"{_does(other, 'lose')} {lost} of {metric}, more than the tolerance of {most}"
+    if gate.verdict == "undecided":
+        return f"may lose up to {quality(gate.high)} of {metric}, which the runs leave undecided"
+    if other.missed:
+        return _misses(report, other, other.missed[0])
+    if other.time >= row.time:
+        return "is no faster" if other.workers == 1 else "are no faster"
+    return f"{_does(other, 'cost')} {money(other.cost_per_work)} per {unit(report)}"
+
+
+def _misses(report, other, name):
+    """What a row comes to, and the limit it misses by that."""
+    got = {
+        "floor": text(other.efficiency),
+        "deadline": text(other.seconds, "s"),
+        "budget": money(other.cost),
+        "throughput": f"{text(other.throughput)} per second",
+        "latency": _or_unknown(other.latency, "s"),
+        "joules": _or_unknown(other.joules, "J"),
+        "grams": _or_unknown(other.grams, "g"),
+    }[name]
+    verb = _does(other, "keep" if name == "floor" else "come")
+    verb += " an efficiency of" if name == "floor" else " to"
+    return f"{verb} {got}, {limit(name, getattr(report.limits, name))}"
+
+
+def _does(row, verb):
+    return f"{verb}s" if row.workers == 1 else verb
+
+
+def _or_unknown(value, name):
+    return "nothing that was measured" if value is None else text(value, name)
+
+
+def _cause(report):
+    lost = report.shortfall
+    if lost is None or lost.cause == "none":
+        return ""
+    return {
+        "serial": f", and a serial fraction of {text(report.serial.value)} makes further scaling uneconomic",
+        "communication": ", and the communication wall makes further scaling uneconomic",
+        "both": ", and a serial part and communication together make further scaling uneconomic",
+        "cannot tell": ", and whether a serial part or communication is the wall these rows cannot tell",
+    }[lost.cause]
+
+
+def _why_none(report):
+    """What speaks against the configuration that comes nearest to what is asked."""
+    nearest = min(report.rows, key=lambda row: _distance(report, row))
+    against = [_against(report, nearest, nearest)]
+    if nearest.passes_gate is True:
+        against += [_misses(report, nearest, name) for name in nearest.missed[1:]]
+    return f"{counted(nearest.workers)} {', and '.join(against)}"
+
+
+def _distance(report, row):
+    """How far a row is from every limit together, as a sum of logarithms; gated rows come last."""
+    values = {"floor": row.efficiency, "deadline": row.seconds, "budget": row.cost}
+    values |= {name: getattr(row, name) for name in ("throughput", "latency", "joules", "grams")}
+    far = [
+        abs(math.log(values[name] / getattr(report.limits, name))) if values[name] else math.inf
+        for name in row.missed
+    ]
+    return row.passes_gate is not True, sum(far), row.workers
+
+
+def _reason(report):
+    able = [row.workers for row in report.rows if row.eligible]
+    if not able:
+        return "no row passes the gate and meets every limit"
+    sizes = ", ".join(map(str, able))
+    chosen = "only one" if len(able) == 1 else f"{report.limits.objective} of {len(able)}"
+    asked = [name for name in _LIMITS if getattr(report.limits, name)]
+    one = len(able) == 1
+    met = f" and {'meets' if one else 'meet'} the limits set ({', '.join(asked)})" if asked else ""
+    return f"the {chosen} ({sizes}) that {'holds' if one else 'hold'} the quality{met}"

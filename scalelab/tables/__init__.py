@@ -1,0 +1,13 @@
+"""A scaling table: read as people keep it, and audited.
+
+Read `table` first (CSV, Markdown or JSON to `nouns`), by way of `grid`, `columns` and `cells`. `audit`
+says what is wrong with one: of its `entries`, as a `study`, in the `shape` of its curve over `sizes`;
+each `finding` with its remedy.
+"""
+
+from scalelab.face import face
+
+__getattr__, __dir__ = face(
+    __name__,
+    "table nouns grid columns cells audit finding entries study shape sizes",
+)

@@ -1,0 +1,168 @@
+"""The cells of a file, whatever it is: CSV of any delimiter, a table of Markdown, or JSON."""
+
+import csv
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalelab import records
+from scalelab.files import files
+from scalelab.tables import columns as _columns
+
+MOST_BYTES = 2**23
+MOST_ROWS = 20_000
+MOST_COLUMNS = 200
+_PREAMBLE = 20  # lines of title above a header
+_LAYOUT = "have a header with workers and with seconds or throughput"
+_REMEDY = "name the columns like `workers,seconds` in the first line"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells under their headings, each row with the place it stands at."""
+
+    headings: tuple[_columns.Heading, ...]
+    rows: tuple[tuple[int, tuple], ...]  # (line of the file or entry of the list, cells)
+    title: str = ""
+    place: str = "line"  # what the number of a row counts
+    open_commas: bool = False  # a comma inside a number may be a decimal one
+
+
+def of(path, content):
+    """Return the Grid of the text of a CSV or JSON file."""
+    if Path(path).suffix == ".json" or content.lstrip()[:1] in ("{", "["):
+        return _json(path, content)
+    return _csv(path, content)
+
+
+def complete(headings):
+    """Whether a table under these headings can be a scaling table."""
+    roles = {h.role for h in headings}
+    return "workers" in roles and bool(roles & {"seconds", "throughput"})
+
+
+def _csv(path, content):
+    lines = content.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if not content.strip():
+        raise files.wrong(path, "", _LAYOUT, "an empty file", "export it again")
+    start, delimiter = _header(path, lines)
+    title = " ".join(filter(None, (line.strip(' #|,;\t"') for line in lines[:start])))
+    reader = csv.reader(lines[start:], delimiter=delimiter, strict=True, skipinitialspace=True)
+    rows, headings = [], None
+    try:
+        for row in reader:
+            line = start + reader.line_num
+            cells = _inner(row) if delimiter == "|" else row
+            if headings is None:
+                names = [cell.strip() for cell in cells]
+                headings = tuple(_columns.heading(name) for name in names)
+                _at_most(path, line, len(headings), MOST_COLUMNS, "columns")
+                continue
+            blank = not any(cell.strip() for cell in cells)
+            if blank or cells[0].lstrip().startswith("#") or [c.strip() for c in cells] == names:
+                continue  # a comment, a ruler, or the header again where files were joined
+            if delimiter == "|" and all(re.fullmatch(r"\s*:?-+:?\s*", cell) for cell in cells):
+                continue
+            while len(cells) > len(headings) and not cells[-1].strip():
+                cells = cells[:-1]
+            if len(cells) > len(headings):
+                expected = f"have at most {len(headings)} cells, as the header"
+                raise files.wrong(
+                    path, f"line {line}", expected, len(cells), f"is a {delimiter!r} not quoted?"
+                )
+            rows.append((line, (*cells, *[""] * (len(headings) - len(cells)))))
+            _at_most(path, line, len(rows), MOST_ROWS, "rows")
+    except csv.Error as error:
+        line = f"line {start + reader.line_num}"
+        raise files.wrong(path, line, "be CSV", str(error), "export it again") from None
+    return Grid(headings, tuple(rows), title, open_commas=delimiter in ";\t")
+
+
+def _header(path, lines):
+    """Return the first line whose cells name a scaling table, and the delimiter that shows them."""
+    seen = []
+    for number, line in enumerate(lines[:_PREAMBLE]):
+        if line.strip() and not re.fullmatch(r"\W*sep=.", line.strip()):
+            seen.append((number + 1, line.strip()))
+        for delimiter in ",;\t|":
+            try:
+                cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+            except csv.Error:
+                continue
+            cells = _inner(cells) if delimiter == "|" else cells
+            if len(cells) <= MOST_COLUMNS and complete([_columns.heading(c) for c in cells]):
+                return number, delimiter
+    line, text = seen[0] if seen else (1, "nothing")
+    raise files.wrong(path, f"line {line}", _LAYOUT, text, _REMEDY)
+
+
+def _inner(cells):
+    return cells[1:-1] if len(cells) > 2 and not cells[0].strip() + cells[-1].strip() else cells
+
+
+def _json(path, content):
+    data = files.loaded(path, content)
+    title = ""
+    if isinstance(data, dict) and data.get("record") == "Recording":
+        return _recording(path, content)
+    if isinstance(data, dict):
+        said = [data.get(key) for key in ("title", "name", "scaling", "note")]
+        title = " ".join(text for text in said if isinstance(text, str))
+        lists = [k for k in ("rows", "data", "results", "runs") if isinstance(data.get(k), list)]
+        if lists:
+            data = data[lists[0]]
+        else:
+            data = _transposed(path, {k: v for k, v in data.items() if isinstance(v, list)})
+    if not isinstance(data, list) or not data:
+        expected = "hold a list of rows, or columns of equal length"
+        raise files.wrong(path, "", expected, data, 'write [{"workers": 1, "seconds": 60}, ...]')
+    _at_most(path, "", len(data), MOST_ROWS, "rows")
+    names = []
+    for number, row in enumerate(data, 1):
+        if not isinstance(row, dict):
+            expected = "be an object with workers and with seconds or throughput"
+            raise files.wrong(path, f"row {number}", expected, row, "write {...} for each row")
+        names.extend(key for key in row if key not in names)
+        _at_most(path, f"row {number}", len(names), MOST_COLUMNS, "columns")
+    headings = tuple(_columns.heading(name) for name in names)
+    if not complete(headings):
+        raise files.wrong(path, "row 1", _LAYOUT.replace("header", "key"), names, _REMEDY[:41])
+    rows = tuple((n, tuple(row.get(k) for k in names)) for n, row in enumerate(data, 1))
+    return Grid(headings, rows, title, "row")
+
+
+def _transposed(path, columns):
+    lengths = {name: len(cells) for name, cells in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise files.wrong(path, "", "have columns of equal length", lengths, "fill with null")
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+def _recording(path, content):
+    """Rows of a run that this package recorded: one per repetition."""
+    try:
+        recording = records.from_json(content)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    rows, first = [], {}
+    for sample in recording.samples:
+        given = sample.given
+        other = first.setdefault(given.get("workers"), given)
+        if differing := [k for k in given | other if given.get(k) != other.get(k)]:
+            expected = "differ in workers only"
+            remedy = "keep the samples of one configuration"
+            raise files.wrong(path, repr(sample.label), expected, differing, remedy)
+        told = [given.get(name) for name in ("workers", "work", "batch", "scaling")]
+        # Numbered through, because a recording that was added to holds a size more than once.
+        for seconds in sample.seconds:
+            rows.append((len(rows) + 1, (*told, seconds, str(len(rows) + 1), sample.machine.name)))
+    _at_most(path, "", len(rows), MOST_ROWS, "rows")
+    names = ("workers", "work", "batch", "scaling", "seconds", "run", "machine")
+    headings = tuple(_columns.heading(name) for name in names)
+    return Grid(headings, tuple(rows), f"{recording.title} {recording.note}".strip(), "repetition")
+
+
+def _at_most(path, place, count, most, what):
+    if count > most:
+        place = f"line {place}" if isinstance(place, int) else place
+        raise files.wrong(path, place, f"hold at most {most} {what}", count, "cut it down")

@@ -1,0 +1,199 @@
+"""A scaling table as people keep it, read into numbers, or refused by file, row and column.
+
+Columns: `workers`, and `seconds` or `throughput`; optionally `work`, `batch`, `quality`, `rate` (dollars
+per hour of the whole configuration), `joules`, `run`, `machine`, `scaling`. Replicates are rows.
+"""
+
+from pathlib import Path
+
+from scalelab._given import shown
+from scalelab.files import files
+from scalelab.tables import cells as _cells
+from scalelab.tables import grid as _grid
+from scalelab.tables.nouns import Row, ScalingTable
+
+MOST_WORKERS = 10**9
+_TEXTS = ("run", "machine", "scaling")
+_MAY_BE_ZERO = {"rate", "joules", "quality"}
+_KINDS = {
+    "workers": (f"be a whole number from 1 to {MOST_WORKERS:,}", "count the workers of this row"),
+    "seconds": ("be a positive time", "write it like 35 ms, or 0.035 in seconds"),
+    "throughput": ("be a positive rate", "write it like 1234.5"),
+    "work": ("be a positive amount", "write it like 1234.5"),
+    "batch": ("be a positive number of samples", "write it like 4096"),
+    "quality": ("be a number", "write it like 0.761, or 76.1 %"),
+    "rate": ("be dollars per hour, at least 0", "write it like 32.77, for all workers together"),
+    "joules": ("be an energy, at least 0", "write it like 5.4 kWh, or in joules"),
+}
+
+
+def read(path):
+    r"""Read a scaling table from a CSV or JSON file. Section 3.3.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "runs.csv")
+    ...     _ = file.write_text("GPUs;time (ms)\n8;1.250,5\n1;9.000,0\n")
+    ...     read(file).rows[0].seconds
+    1.2505
+    """
+    return parse(path, files.text(path, _grid.MOST_BYTES))
+
+
+def parse(path, content):
+    r"""Read a scaling table from the text of such a file; the path says how to call it. Section 3.3.
+
+    >>> parse("typed", "workers,seconds\n1,60\n2,31\n").values
+    (60.0, 31.0)
+    """
+    grid = _grid.of(path, content)
+    columns = _chosen(path, grid)
+    style = _style(path, grid, columns)
+    rows, missing, units = [], [], {}
+    for role, index in columns.items():
+        unit = grid.headings[index].unit
+        units[role] = {unit: None} if unit else {}
+    for line, cells in grid.rows:
+        row = _row(path, grid, columns, style, line, cells, units, missing)
+        if row is not None:
+            rows.append(row)
+    measure = max(
+        ("seconds", "throughput"), key=lambda m: sum(getattr(r, m) is not None for r in rows)
+    )
+    kept = tuple(row for row in rows if getattr(row, measure) is not None)
+    if not kept:
+        remedy = "add the measurements"
+        raise files.wrong(path, "", "hold a row with workers and a value", "none", remedy)
+    unread = [h.text for i, h in enumerate(grid.headings) if i not in columns.values()]
+    return ScalingTable(
+        name=Path(path).stem,
+        rows=kept,
+        measure=measure,
+        title=" ".join(filter(None, [grid.title, *unread])),
+        each=measure == "throughput" and grid.headings[columns[measure]].each,
+        units=tuple((role, tuple(found)) for role, found in units.items() if found),
+        missing=tuple(
+            m for m in missing if m[1] in (measure, "workers") or m[0] in {r.line for r in kept}
+        ),
+        place=grid.place,
+    )
+
+
+def of_series(series):
+    """The table of a public series. Section 3.3.
+
+    >>> from scalelab.data import datasets
+    >>> of_series(datasets.load("sysbench_cpu")).values[0]
+    8272.55783333
+    """
+    measure = "seconds" if series.seconds else "throughput"
+    values = series.seconds or series.throughput
+    if values is None:
+        raise ValueError(
+            f"series must hold times or throughputs, got {shown(series.metric)} in {series.name}: "
+            "it is no scaling table"
+        )
+    quality = next((c.values for c in series.columns if c.metric.startswith("quality")), None)
+    extra = {
+        "work": series.column("parameters") if measure == "seconds" else None,
+        "batch": series.column("global_batch_size"),
+        "quality": quality,
+    }
+    rows = tuple(
+        Row(i + 1, k, **{measure: v}, **{role: of[i] for role, of in extra.items() if of})
+        for i, (k, v) in enumerate(zip(series.workers, values, strict=True))
+    )
+    title = f"{series.claimed} scaling" if series.claimed else ""
+    units = ((measure, (series.unit,)),)
+    return ScalingTable(series.name, rows, measure, title, units=units, place="row")
+
+
+def _chosen(path, grid):
+    """Return the column of each quantity: the one named exactly so, else the only one."""
+    chosen = {}
+    for role in {h.role for h in grid.headings} - {""}:
+        found = [i for i, h in enumerate(grid.headings) if h.role == role]
+        exact = [i for i in found if grid.headings[i].text.casefold() == role]
+        if len(exact or found) > 1:
+            names = [grid.headings[i].text for i in (exact or found)]
+            expected = f"have one column of {role}"
+            raise files.wrong(path, "header", expected, names, f"name the one to read `{role}`")
+        chosen[role] = (exact or found)[0]
+        heading = grid.headings[chosen[role]]
+        if heading.strange:
+            expected = f"give {role} in a unit of " + ("time" if role == "seconds" else "energy")
+            remedy = "use ms, s, min or h" if role == "seconds" else "use J, kJ, Wh or kWh"
+            raise files.wrong(
+                path, f"header column {heading.text!r}", expected, heading.unit, remedy
+            )
+    return dict(sorted(chosen.items(), key=lambda item: item[1]))
+
+
+def _style(path, grid, columns):
+    """Return "dot" or "comma", or refuse a file in which both are possible or both occur."""
+    numeric = [i for role, i in columns.items() if role not in _TEXTS]
+    cells = [
+        (line, i, row[i]) for line, row in grid.rows for i in numeric if isinstance(row[i], str)
+    ]
+    style = _cells.style([cell for _, _, cell in cells])
+    if isinstance(style, tuple):
+        expected = "write all numbers with the same decimal sign"
+        raise files.wrong(path, "", expected, " and ".join(style), "use a point everywhere")
+    if style == "open" and grid.open_commas:
+        # Where semicolons part the cells, the comma may well be the decimal sign.
+        for line, i, cell in cells:
+            if _cells.ambiguous(cell):
+                place = f"{grid.place} {line} column {grid.headings[i].text!r}"
+                expected = "be a number that reads only one way"
+                raise files.wrong(path, place, expected, cell, "write 1234 or 1.234")
+    return style
+
+
+def _row(path, grid, columns, style, line, cells, units, missing):
+    """Return the Row of these cells, or None where nothing was measured."""
+    values = {}
+    empty = all(_cells.missing(cells[i]) for r, i in columns.items() if r not in _TEXTS)
+    if empty:
+        return None
+    for role, index in columns.items():
+        cell, heading = cells[index], grid.headings[index]
+        place = f"{grid.place} {line} column {heading.text!r}"
+        if role in _TEXTS:
+            values[role] = "" if _cells.missing(cell) else _text(path, place, cell)
+        elif _cells.missing(cell):
+            if role == "workers":
+                raise files.wrong(path, place, *_said(role, cell))
+            missing.append((line, role, "" if cell is None else cell.strip()))
+        else:
+            values[role] = _number(path, place, cell, role, style, heading.factor, units[role])
+    for role in ("batch", "rate"):
+        # A price or a batch of one worker is said once more for each of them.
+        if role in values and grid.headings[columns[role]].each:
+            values[role] *= values["workers"]
+    return Row(line, **values)
+
+
+def _number(path, place, cell, role, style, factor, units):
+    found = _cells.value(cell, role, style, factor)
+    if found is None:
+        raise files.wrong(path, place, *_said(role, cell))
+    number, unit = found
+    whole = role != "workers" or (number.is_integer() and 1 <= number <= MOST_WORKERS)
+    if not whole or (
+        number <= 0 and not (number == 0 and role in _MAY_BE_ZERO) and role != "quality"
+    ):
+        raise files.wrong(path, place, *_said(role, cell))
+    if unit or role == "quality":
+        units[unit] = None
+    return int(number) if role == "workers" else number
+
+
+def _text(path, place, cell):
+    if isinstance(cell, (list, dict)):
+        raise files.wrong(path, place, "be text or a number", cell, "write one value")
+    return " ".join(str(cell).split())[:200]
+
+
+def _said(role, cell):
+    expected, remedy = _KINDS[role]
+    return expected, "nothing" if cell is None or cell == "" else cell, remedy

@@ -1,0 +1,108 @@
+"""The pages without code state numbers too; these are recomputed from what the pages say."""
+
+import importlib.util
+import re
+
+import pytest
+
+from scalelab.models.scaling import speedup
+from tests.notebooks import ROOT, WRITTEN
+
+
+def page(name):
+    """Text of a page or paper of the repository."""
+    return (ROOT / name).read_text()
+
+
+def rows(text, columns):
+    """Rows of Markdown tables whose first cell is a number and that have this many columns."""
+    cells = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
+    return [
+        [float(re.sub(r"[^\d.]", "", cell) or "nan") for cell in row]
+        for row in cells
+        if len(row) == columns and re.fullmatch(r" *[\d,]+ *", row[0])
+    ]
+
+
+def test_the_bill_on_the_overview_follows_from_its_model():
+    """80 h on one $20 node, 4 of them serial: hours, dollars, efficiency, price of an hour saved."""
+    table = rows(page("book/index.md"), 5)
+    assert [int(row[0]) for row in table] == [1, 16, 32, 64, 512]
+    hours = [speedup.fixed_job_seconds(row[0], 4 / 80, baseline=80) for row in table]
+    bills = [h * row[0] * 20 for h, row in zip(hours, table, strict=True)]
+    for i, (nodes, shown_hours, bill, share, _) in enumerate(table):
+        assert shown_hours == pytest.approx(hours[i], abs=0.0051)
+        assert bill == pytest.approx(bills[i])
+        assert share == pytest.approx(speedup.efficiency(80, hours[i], nodes), abs=0.005)
+        assert bill == pytest.approx(1600 / speedup.efficiency(80, hours[i], nodes))
+    for i in range(1, len(table)):
+        price = (bills[i] - bills[i - 1]) / (hours[i - 1] - hours[i])
+        assert table[i][4] == pytest.approx(price, abs=0.5)
+
+
+def test_the_figure_on_the_cover_says_what_its_table_says():
+    """And with nothing serial the bill stays what it was."""
+    spec = importlib.util.spec_from_file_location("cover", ROOT / "book" / "_ext" / "cover.py")
+    cover = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(cover)
+    for nodes, hours, bill, *_ in rows(page("book/index.md"), 5):
+        chart = cover.bill(nodes, 4)
+        assert chart.readouts["Done after"] == f"{hours:.2f} h"
+        assert chart.readouts["Bill"] == f"${bill:,.0f}"
+        assert chart.readouts["Bought waiting"] == f"${bill - 1600:,.0f}"
+        assert cover.bill(nodes, 0).readouts["Bill"] == "$1,600"
+
+
+def test_the_starved_baseline_of_the_corrections_page_follows_from_its_model():
+    """600 s and 60 s as measured, 400 s as they should be; every cell of the table."""
+    table = rows(page("book/corrections.md"), 6)
+    assert [int(row[0]) for row in table] == [8, 16, 32, 64]
+    for workers, seconds, *claims in table:
+        exact = speedup.fixed_job_seconds(workers, 1 / 35, baseline=400)
+        assert seconds == pytest.approx(exact, abs=0.05)
+        for baseline, shown_speedup, shown_share in (
+            (600, *claims[:2]),
+            (400, *claims[2:]),
+        ):
+            assert shown_speedup == pytest.approx(speedup.speedup(baseline, exact), abs=0.051)
+            assert shown_share == pytest.approx(
+                speedup.efficiency(baseline, exact, workers), abs=0.0051
+            )
+
+
+def test_the_roadmap_lists_exactly_the_written_sections():
+    """A section appears when it exists, and no link promises one that does not."""
+    links = re.findall(
+        r"^\[(?:3\.\d|41\.6)[^\]]*\]\(\.\./chapters/(\w+)\.ipynb\)", page("book/index.md"), re.M
+    )
+    assert tuple(links) == WRITTEN
+    assert set(re.findall(r"chapters/(\w+)\.ipynb", page("book/index.md"))) == set(WRITTEN)
+
+
+def test_every_reference_is_cited_and_every_citation_has_a_reference():
+    """The bibliography page says of each source why it is there."""
+    keys = set(re.findall(r"^@\w+\{(\w+),", page("book/references.bib"), re.M))
+    cited = {
+        key
+        for name in [*ROOT.glob("book/*.md"), *ROOT.glob("chapters/*.ipynb")]
+        for group in re.findall(r"\{cite:[a-z]+\}`([^`]+)`", name.read_text())
+        for key in group.split(",")
+    }
+    annotated = set(re.findall(r"\{cite:[tp]\}`(\w+)`\n: ", page("book/bibliography.md")))
+    assert cited == keys == annotated
+
+
+def test_commands_in_the_papers_are_targets_of_the_makefile():
+    """A reader who types what the README, the guide or the rules say gets what they say."""
+    targets = set(re.findall(r"^([a-z]+):", page("Makefile"), re.M))
+    for name in ("README.md", ".github/CONTRIBUTING.md", "book/how_to_read.md", "CHANGELOG.md"):
+        said = set(re.findall(r"(?:^|`)make ([a-z]+)", page(name), re.M))
+        assert said, name
+        assert said <= targets, name
+
+
+def test_notation_names_functions_that_exist():
+    """Formula and call stand side by side; the call must be real."""
+    calls = re.findall(r"`speedup\.(\w+)\(", page("book/notation.md") + page("book/index.md"))
+    assert len(calls) >= 8
+    assert [name for name in calls if not hasattr(speedup, name)] == []

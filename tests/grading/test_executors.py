@@ -1,0 +1,141 @@
+"""Where submissions are graded: processes here, a Dask cluster by address, and the loss of workers."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from unittest import mock
+
+import pytest
+
+from scalelab.grading.box import bubblewrap
+from scalelab.grading.judging import executors, grade_all, grade_one, result
+from tests.submissions import assignment, classes
+from tests.submissions.kinds import kinds
+
+pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
+
+NAMED = {kind.name: kind for kind in kinds()}
+SOME = [kind for kind in kinds() if kind.group in ("oddities", "cells")][::6]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    root = assignment.course(tmp_path_factory.mktemp("executors"))
+    classes.enrol(root, SOME)
+    return root
+
+
+@pytest.fixture(scope="module")
+def alone(course):
+    """What the class is given without any other process."""
+    yield classes.grade(course, executor=classes.here)
+    classes.close()
+
+
+@pytest.fixture
+def cluster():
+    """A scheduler with two workers in processes of their own."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        mock.patch.dict(os.environ),  # a cluster leaves OMP_NUM_THREADS=1 and more behind
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        ) as found,
+    ):
+        yield found
+
+
+def test_a_dask_cluster_gives_the_same_bytes_even_if_one_worker_is_killed(course, alone, cluster):
+    killed = []
+
+    def kill_one(done, total, found):
+        if done == 3 and not killed:
+            pids = [worker.process.pid for worker in cluster.workers.values()]
+            killed.append(pids[0])
+            os.kill(pids[0], signal.SIGKILL)
+
+    address = cluster.scheduler_address
+    found = classes.grade(course, executor=lambda: executors.dask(address), progress=kill_one)
+    assert killed
+    assert {s: result.written(one) for s, one in found.items()} == {
+        s: result.written(one) for s, one in alone.items()
+    }
+
+
+def test_an_address_without_a_scheduler_is_one_sentence():
+    pytest.importorskip("distributed")
+    with (
+        pytest.raises(ValueError, match="must be the address of a running Dask scheduler"),
+        executors.dask("nowhere"),
+    ):
+        pass
+
+
+class Fragile:
+    """An executor that breaks whenever it is given one of some students."""
+
+    _max_workers = 3
+
+    def __init__(self, poison):
+        import concurrent.futures
+
+        self.pool, self.poison = concurrent.futures.ThreadPoolExecutor(3), poison
+        self.broken = threading.Event()
+
+    def submit(self, function, job):
+        from concurrent.futures.process import BrokenProcessPool
+
+        def work():
+            if job.submission.student in self.poison:
+                self.broken.set()
+            self.broken.wait(0.05)
+            if self.broken.is_set():
+                raise BrokenProcessPool("a worker is gone")
+            found = result.result(job.source, job.submission, score=1.0)
+            return 0.0, found
+
+        return self.pool.submit(work)
+
+
+def test_who_kills_workers_is_given_up_and_the_neighbours_are_not(tmp_path):
+    from scalelab.grading.course.collect import Submission
+    from scalelab.grading.course.source import Source
+
+    poison = {"s3", "s7"}
+    jobs = [grade_one.Job(Source("x", ()), Submission(f"s{n}", b"x")) for n in range(12)]
+
+    @contextlib.contextmanager
+    def executor():
+        yield Fragile(poison)
+
+    found = grade_all.run(jobs, executor, lambda pool: pool._max_workers, tmp_path / "results")
+    assert {name for name, one in found.items() if one["status"] == "failed"} == poison
+    assert all(found[f"s{n}"]["score"] == 1.0 for n in range(12) if f"s{n}" not in poison)
+    assert len(list((tmp_path / "results").glob("*.json"))) == 12
+
+
+def test_slow_submissions_come_last_and_get_all_their_time(tmp_path):
+    """The first try is short; who needs longer waits until the others are done."""
+    root = assignment.course(tmp_path)
+    classes.enrol(root, [NAMED["sleep"], NAMED["honest"], NAMED["lambda"], NAMED["prints"]])
+    order = []
+    limits = classes.LIMITS.__class__(cell=grade_one.QUICK + 0.5, call=1.0, submission=30)
+    found = classes.grade(
+        root,
+        executor=classes.here,
+        limits=limits,
+        progress=lambda d, t, r: order.append(r["student"]),
+    )
+    classes.close()
+    assert order[-1] == "s000"
+    assert found["s000"]["flags"] == ["answer-1-1 took longer than 2.5 s"]
+
+
+def test_a_pool_leaves_no_process_behind():
+    with executors.local(2) as pool:
+        pids = {future.result() for future in [pool.submit(os.getpid) for _ in range(4)]}
+        pool.submit(time.sleep, 100)
+    for pid in pids:
+        assert not os.path.exists(f"/proc/{pid}")

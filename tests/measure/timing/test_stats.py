@@ -1,0 +1,263 @@
+"""What repeated timings say, on synthetic noise with a known median."""
+
+import math
+import random
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scalelab import ranks
+from scalelab.measure.timing import stats
+
+THOROUGH = pytest.mark.thorough
+TIMES = st.lists(st.floats(1e-9, 1e6), min_size=6, max_size=60)
+# Textbook table of ranks for at least 95 %: n, i, coverage in per cent.
+PUBLISHED = [(6, 1, 96.9), (9, 2, 96.1), (12, 3, 96.1), (15, 4, 96.5), (17, 5, 95.1), (20, 6, 95.9)]
+
+
+def heavy_tailed(rng, n):
+    """Pareto times with median 1: infinite variance, as if a scheduler struck at random."""
+    return [rng.paretovariate(1.5) / 2 ** (1 / 1.5) for _ in range(n)]
+
+
+def named(values, **settings):
+    return [case.name for case in stats.advice(values, **settings)]
+
+
+@pytest.mark.parametrize(("n", "i", "percent"), PUBLISHED)
+def test_ranks_agree_with_the_published_table(n, i, percent):
+    assert stats.median_interval(list(range(1, n + 1))) == (i, n + 1 - i)
+    assert 100 * ranks.narrowest(n)[1] == pytest.approx(percent, abs=0.05)
+
+
+@pytest.mark.parametrize("trials", [500, pytest.param(4000, marks=THOROUGH)])
+@pytest.mark.parametrize("n", [6, 9, 17, 40, 101])
+def test_the_interval_covers_the_median_as_often_as_the_binomial_says(n, trials):
+    """Heavy-tailed samples; five standard errors are allowed, so a fair seed never fails."""
+    rng = random.Random(n)
+    intervals = (stats.median_interval(heavy_tailed(rng, n)) for _ in range(trials))
+    covered = sum(low <= 1 <= high for low, high in intervals) / trials
+    exact = ranks.narrowest(n)[1]
+    assert exact >= 0.95
+    assert abs(covered - exact) < 5 * math.sqrt(exact * (1 - exact) / trials)
+
+
+@given(TIMES, st.floats(0.5, 0.96))
+def test_the_interval_is_made_of_values_and_encloses_their_median(values, level):
+    low, high = stats.median_interval(values, level)
+    assert {low, high} <= set(values)
+    assert low <= statistics.median(values) <= high
+
+
+@given(TIMES, st.randoms())
+def test_the_order_of_the_values_does_not_matter(values, rng):
+    shuffled = rng.sample(values, len(values))
+    assert stats.median_interval(shuffled) == stats.median_interval(values)
+
+
+@given(TIMES, st.floats(1e-3, 1e3))
+def test_the_margin_does_not_depend_on_the_unit(values, factor):
+    assert stats.margin([v * factor for v in values]) == pytest.approx(stats.margin(values))
+
+
+def test_one_wild_value_hardly_moves_the_interval():
+    quiet = [1 + k / 1000 for k in range(20)]
+    assert stats.median_interval([*quiet[:-1], 1e6]) == stats.median_interval(quiet)
+
+
+def test_too_few_values_are_refused_with_how_many_it_takes():
+    with pytest.raises(ValueError, match="at least 6 for a 95 % interval of the median, got 5"):
+        stats.median_interval([1, 2, 3, 4, 5])
+    with pytest.raises(ValueError, match="at least 8 for a 99 % interval"):
+        stats.median_interval([1, 2, 3, 4, 5, 6, 7], level=0.99)
+    assert stats.margin([1, 2, 3, 4, 5]) == math.inf
+
+
+# The least n with p^n at most 2.5 %: neither end is then left to luck more often than that.
+@pytest.mark.parametrize(("share", "need"), [(0.5, 6), (0.75, 13), (0.9, 36), (0.99, 368)])
+def test_a_percentile_needs_so_many_values_and_one_fewer_is_refused(share, need):
+    assert stats.fewest(share) == stats.fewest(1 - share) == need
+    assert share**need <= 0.025 < share ** (need - 1)
+    found = stats.percentile(range(1, need + 1), share)
+    assert found.high == need
+    with pytest.raises(ValueError, match=f"values must be at least {need} for a 95 % interval of"):
+        stats.percentile(range(1, need), share)
+
+
+@given(TIMES)
+def test_the_half_of_the_values_has_the_interval_of_the_median(values):
+    assert stats.percentile(values, 0.5)[1:] == stats.median_interval(values)
+
+
+@pytest.mark.parametrize("trials", [100, pytest.param(1000, marks=THOROUGH)])
+@pytest.mark.parametrize(
+    ("n", "share"), [(36, 0.9), (100, 0.9), (400, 0.99), (60, 0.25), (500, 0.95)]
+)
+def test_the_interval_of_a_percentile_covers_it_at_least_as_often_as_promised(n, share, trials):
+    """Against the binomial counted out exactly, and against heavy-tailed samples."""
+    low, high = (int(v) for v in stats.percentile(range(1, n + 1), share)[1:])
+    terms = [math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)]
+    exact = sum(terms[low:high])
+    assert exact >= 0.95 - 1e-12
+    assert sum(terms[: low + 1]) > 0.025  # one rank further in would risk more on its side
+    assert sum(terms[high - 1 :]) > 0.025
+    rng, true = random.Random(n), (1 - share) ** (-1 / 1.5)
+    covered = 0
+    for _ in range(trials):
+        found = stats.percentile([rng.paretovariate(1.5) for _ in range(n)], share)
+        covered += found.low <= true <= found.high
+    assert abs(covered / trials - exact) < 5 * math.sqrt(exact * (1 - exact) / trials)
+
+
+def pairs(rng, n, common):
+    """Two series with median ratio 1: heavy tails of their own, and a factor that both share."""
+    shared = [common(rng) for _ in range(n)]
+    return [[s * v for s, v in zip(shared, heavy_tailed(rng, n), strict=True)] for _ in range(2)]
+
+
+@pytest.mark.parametrize("trials", [400, pytest.param(2000, marks=THOROUGH)])
+@pytest.mark.parametrize("n", [6, 15, 40])
+def test_the_paired_ratio_covers_the_true_one_as_often_as_the_binomial_says(n, trials):
+    """However the rounds are slowed, by a factor that both share."""
+    rng, exact = random.Random(n), ranks.narrowest(n)[1]
+    covered = 0
+    for _ in range(trials):
+        found = stats.ratio(*pairs(rng, n, lambda r: r.paretovariate(0.5)), paired=True)
+        covered += found.low <= 1 <= found.high
+    assert abs(covered / trials - exact) < 5 * math.sqrt(exact * (1 - exact) / trials)
+
+
+@pytest.mark.parametrize("trials", [60, pytest.param(250, marks=THOROUGH)])
+@pytest.mark.parametrize(("n", "m"), [(15, 15), (15, 40), (60, 60)])
+def test_the_bootstrapped_ratio_covers_the_true_one(n, m, trials):
+    """Heavy tails on both sides and different sizes; the bench holds this to 93 to 97 %."""
+    rng = random.Random(n + m)
+    covered = 0
+    for _ in range(trials):
+        found = stats.ratio(heavy_tailed(rng, n), heavy_tailed(rng, m), paired=False)
+        covered += found.low <= 1 <= found.high
+    assert 0.95 - 4 * math.sqrt(0.05 * 0.95 / trials) < covered / trials
+
+
+def test_the_bootstrapped_ratio_is_the_ratio_of_the_medians_and_always_the_same():
+    rng = random.Random(3)
+    values, baseline = heavy_tailed(rng, 30), heavy_tailed(rng, 20)
+    found = stats.ratio(values, baseline, paired=False)
+    assert found.value == statistics.median(values) / statistics.median(baseline)
+    assert found.low < found.value < found.high
+    assert found == stats.ratio(values, baseline, paired=False)
+    wider = stats.ratio(values, baseline, paired=False, level=0.99)
+    assert wider.low < found.low < found.high < wider.high
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_ratio_has_no_unit_and_turns_over_with_its_sides(paired):
+    rng = random.Random(4)
+    values, baseline = heavy_tailed(rng, 21), heavy_tailed(rng, 21)
+    found = stats.ratio(values, baseline, paired=paired)
+    scaled = stats.ratio([1e-3 * v for v in values], [1e-3 * b for b in baseline], paired=paired)
+    assert scaled == pytest.approx(found)
+    value, low, high = stats.ratio(baseline, values, paired=paired)
+    # Resampled anew, its ends wander a little.
+    near = 1e-9 if paired else 0.15
+    assert (1 / value, 1 / high, 1 / low) == pytest.approx(found, rel=near)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "settings", "expected"),
+    [
+        (
+            (6, 7),
+            {"paired": True},
+            "values must be as many as the baseline's 7 when they are paired",
+        ),
+        ((5, 5), {"paired": True}, "values must be at least 6 on either side for a 95 % interval"),
+        ((9, 5), {"paired": False}, "values must be at least 6 on either side"),
+        ((7, 7), {"paired": True, "level": 0.99}, "at least 8 on either side for a 99 %"),
+        ((9, 9), {"paired": False, "level": 0.9999}, r"level must be in \(0, 0.999\]"),
+    ],
+)
+def test_a_ratio_of_too_little_is_refused(sizes, settings, expected):
+    values, baseline = ([1.0 + k for k in range(n)] for n in sizes)
+    with pytest.raises(ValueError, match=expected):
+        stats.ratio(values, baseline, **settings)
+
+
+def test_whether_values_are_paired_must_be_said():
+    with pytest.raises(TypeError, match="paired must be True or False, got 'yes'"):
+        stats.ratio([1.0] * 6, [1.0] * 6, paired="yes")
+
+
+def test_quiet_timings_need_no_advice():
+    assert stats.advice([1.0, 1.001, 0.999, 1.002, 0.998, 1.0, 1.001] * 5) == ()
+
+
+def test_few_repetitions_are_named():
+    assert named([1.0, 1.0]) == ["few"]
+
+
+def test_a_wide_interval_is_named_with_the_effort_that_would_narrow_it():
+    wide = [1, 1.1, 0.9, 1.08, 0.92, 1.04, 0.96] * 2
+    (case,) = stats.advice(wide, wanted=0.02)
+    assert case.name == "wide"
+    assert "known within 8 %, not 2 %" in case.text
+    assert "16 times as often" in case.text
+
+
+def test_outliers_are_counted_and_kept():
+    values = [1.0, 1.001, 0.999] * 10 + [3.0, 0.2]
+    (case,) = stats.advice(values)
+    assert case.name == "outliers"
+    assert "2 of 32" in case.text
+    assert "3 times" in case.text
+
+
+def test_a_drift_is_named_with_its_direction():
+    slower = [1 + k / 200 for k in range(30)]
+    assert "wide" not in named(slower, wanted=0.05)
+    (case,) = (c for c in stats.advice(slower, wanted=0.05) if c.name == "drift")
+    assert "last third is 9.8 % slower" in case.text
+    (case,) = (c for c in stats.advice(slower[::-1], wanted=0.05) if c.name == "drift")
+    assert "faster" in case.text
+
+
+def test_noise_without_a_trend_is_not_called_a_drift():
+    rng = random.Random(1)
+    alarms = sum("drift" in named([rng.gauss(1, 0.05) for _ in range(60)]) for _ in range(200))
+    assert alarms <= 4
+
+
+def test_slow_spells_are_named_with_what_the_values_are_worth():
+    """Spells of ten, fast and slow in turn: a hundred values hold ten facts."""
+    spells = ([1.0] * 10 + [1.01] * 10) * 5
+    (case,) = stats.advice(spells)
+    assert case.name == "dependent"
+    assert "100 of them say as much as 10 that do not depend on each other" in case.text
+
+
+@pytest.mark.parametrize("n", [36, 60, 250])
+def test_noise_without_spells_is_hardly_ever_called_dependent(n):
+    rng, trials = random.Random(n), 400
+    alarms = sum("dependent" in named(heavy_tailed(rng, n), wanted=9) for _ in range(trials))
+    assert alarms <= 8
+
+
+def test_a_drift_is_not_named_twice():
+    assert named([1 + k / 200 for k in range(90)], wanted=0.2) == ["drift"]
+
+
+@pytest.mark.parametrize("case", ["few", "wide", "outliers", "drift", "dependent"])
+def test_every_advice_ends_in_a_remedy(case):
+    examples = {
+        "few": [1.0],
+        "wide": [1, 2, 3, 4, 5, 6],
+        "outliers": [1.0] * 20 + [9],
+        "drift": [1 + k / 100 for k in range(30)],
+        "dependent": ([1.0] * 10 + [1.01] * 10) * 5,
+    }
+    (text,) = (c.text for c in stats.advice(examples[case]) if c.name == case)
+    problem, _, remedy = text.partition(". ")
+    assert problem
+    assert remedy.endswith(".")

@@ -1,0 +1,86 @@
+"""Runs that are followed attempt by attempt, against the closed form and against runs without surprises."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scalelab.models.cost import preempted, spot
+from scalelab.models.cost.spot import Spot
+
+HOUR = 3600.0
+OFFER = Spot(hourly=1.2, between=2 * HOUR, write=60, restart=300, wait=900)
+
+
+@pytest.mark.parametrize("between", [0.5 * HOUR, 2 * HOUR, 20 * HOUR])
+@pytest.mark.parametrize("interval", [600, 1800])
+def test_the_mean_of_many_runs_is_the_closed_form(between, interval):
+    offer = replace(OFFER, between=between)
+    found = preempted.runs(4 * HOUR, interval, offer, jobs=4000, seed=9)
+    for name, expected in (
+        ("billed", spot.billed_seconds(4 * HOUR, interval, offer)),
+        ("elapsed", spot.elapsed_seconds(4 * HOUR, interval, offer)),
+        ("dollars", spot.dollars(4 * HOUR, interval, offer)),
+    ):
+        values = getattr(found, name)
+        assert values.mean() == pytest.approx(expected, abs=4 * values.std() / np.sqrt(4000))
+
+
+def test_without_preemptions_every_run_is_work_and_checkpoints():
+    found = preempted.runs(6000, 600, replace(OFFER, between=1e15), jobs=5)
+    assert found.billed.tolist() == pytest.approx([6600] * 5)
+    assert found.elapsed.tolist() == found.billed.tolist()
+    assert found.preemptions.tolist() == [0] * 5
+
+
+def test_a_last_interval_may_be_short():
+    found = preempted.runs(1500, 600, replace(OFFER, between=1e15), jobs=1)
+    assert found.billed.tolist() == pytest.approx([1500 + 3 * 60])
+
+
+def test_what_is_waited_is_not_billed():
+    found = preempted.runs(4 * HOUR, 600, OFFER, jobs=300, seed=2)
+    waited = found.elapsed - found.billed
+    assert (waited[found.preemptions == 0] == 0).all()
+    assert waited.sum() / found.preemptions.sum() == pytest.approx(OFFER.wait, rel=0.2)
+
+
+def test_no_run_beats_the_work_and_its_checkpoints():
+    found = preempted.runs(4 * HOUR, 600, OFFER, jobs=500, seed=3)
+    assert (found.billed >= 4 * HOUR + 24 * 60 - 1e-6).all()
+
+
+def test_a_deadline_that_the_mean_keeps_is_missed_by_many_runs():
+    found = preempted.runs(10 * HOUR, 1200, OFFER, jobs=2000, seed=4)
+    share = found.within(spot.elapsed_seconds(10 * HOUR, 1200, OFFER))
+    assert 0.4 < share < 0.65
+    assert found.within(1e9) == 1.0
+
+
+@given(st.integers(0, 2**32))
+def test_a_seed_is_a_day_that_can_be_lived_again(seed):
+    first, again = (preempted.runs(HOUR, 600, OFFER, jobs=3, seed=seed) for _ in range(2))
+    assert first.billed.tolist() == again.billed.tolist()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"useful": 0}, "useful must be a finite number above 0, got 0: "),
+        ({"interval": float("nan")}, "interval must be a finite number above 0, got nan: "),
+        ({"spot": 1.2}, "spot must be a Spot, got 1.2: write Spot"),
+        ({"jobs": 0}, "jobs must be a whole number from 1 to 1000000, got 0: "),
+        ({"seed": -1}, "seed must be a whole number from 0 to "),
+        (
+            {"interval": 100 * HOUR, "useful": 400 * HOUR},
+            "interval must leave a run that ends, got ",
+        ),
+        ({"interval": 1e-3}, "interval must leave a run that ends, got "),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_sentence(changes, sentence):
+    given = {"useful": 4 * HOUR, "interval": 600, "spot": OFFER} | changes
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        preempted.runs(**given)

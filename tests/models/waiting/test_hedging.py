@@ -1,0 +1,95 @@
+"""Hedged and tied requests, against every pair of times and against simulated servers."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scalelab.models.waiting import hedging, queues, tail
+from tests.models import queue_simulator as simulator
+
+TIMES = st.lists(st.integers(0, 50), min_size=1, max_size=8)
+SHARES = st.floats(0.01, 0.99)
+
+
+@given(TIMES, st.integers(0, 60), SHARES)
+def test_a_hedged_request_is_the_earlier_of_every_pair(values, delay, share):
+    pairs = [min(a, delay + b) for a, b in itertools.product(values, repeat=2)]
+    assert hedging.hedged_percentile(values, delay, share) == tail.percentile(pairs, share)
+    limit = pairs[0]
+    slow = np.mean(np.array(pairs) > limit)
+    assert hedging.hedged_slow(limit, values, delay) == pytest.approx(slow)
+
+
+@given(TIMES, TIMES, SHARES)
+@settings(max_examples=50)
+def test_a_tied_request_has_the_shorter_wait_of_every_pair(waiting, service, share):
+    triples = [min(a, b) + s for a, b, s in itertools.product(waiting, waiting, service)]
+    found = hedging.tied_percentile(waiting, service, share)
+    assert found == pytest.approx(tail.percentile(triples, share), abs=1e-9)
+
+
+def test_hedged_exponential_times_have_a_closed_form():
+    """P(T > t) = e^-(2 t - d): from t = d on, the tail falls twice as fast."""
+    values = np.random.default_rng(8).exponential(1, 200_000)
+    delay = np.log(20)  # the p95
+    assert hedging.extra_load(values, delay) == pytest.approx(0.05, abs=0.002)
+    expected = (np.log(1000) + delay) / 2
+    found = hedging.hedged_percentile(values, delay, 0.999)
+    assert found == pytest.approx(expected, rel=0.02)
+    assert found < 0.75 * tail.percentile(values, 0.999)
+
+
+def test_hedging_after_the_p95_costs_five_per_cent_and_squares_the_tail():
+    """One request in a hundred takes 1 s instead of 10 ms: after the hedge, one in 10,000 does."""
+    values = [0.010] * 99 + [1.0]
+    delay = tail.percentile(values, 0.95)
+    assert delay == 0.010
+    assert hedging.extra_load(values, delay) == pytest.approx(0.01)
+    assert hedging.hedged_slow(0.5, values, delay) == pytest.approx(0.0001)
+    assert hedging.hedged_percentile(values, delay, 0.999) == pytest.approx(0.020)
+
+
+def test_a_hedge_that_is_never_sent_changes_nothing():
+    values = np.random.default_rng(9).gamma(2, 1, 1000)
+    for share in (0.5, 0.99):
+        found = hedging.hedged_percentile(values, values.max(), share)
+        assert found == tail.percentile(values, share)
+    assert hedging.extra_load(values, values.max()) == 0
+    assert hedging.extra_load(values, 0) == 1
+
+
+@given(TIMES, SHARES, st.integers(0, 60))
+def test_an_earlier_hedge_is_never_slower(values, share, delay):
+    later = hedging.hedged_percentile(values, delay, share)
+    assert hedging.hedged_percentile(values, 0, share) <= later
+    assert later <= tail.percentile(values, share)
+
+
+def test_two_servers_with_tied_requests_are_one_queue_with_two_servers():
+    """Each request waits in both queues and is served once; the simulator moves every copy."""
+    rng = np.random.default_rng(10)
+    arrivals = simulator.poisson(rng, 1.4, 100_000)
+    service = rng.exponential(1, len(arrivals))
+    waited = simulator.tied(arrivals, service)
+    assert waited == pytest.approx(simulator.waiting(arrivals, service, 2))
+    found = tail.percentile(waited + service, 0.99)
+    assert queues.response_percentile(1.4, 1, 2, share=0.99) == pytest.approx(found, rel=0.06)
+
+
+def test_a_tie_between_independent_queues_has_the_smaller_of_two_waits():
+    """Waiting times of a server at 60 % load; the p99 is that of the mixture of two exponentials."""
+    rng = np.random.default_rng(12)
+    arrivals = simulator.poisson(rng, 0.6, 200_000)
+    service = rng.exponential(1, len(arrivals))
+    waited = simulator.waiting(arrivals, service)
+    found = hedging.tied_percentile(waited, service, 0.99)
+    # P(shorter wait > t) = 0.36 e^(-0.8 t), then an exponential service with rate 1.
+    slow = 0.64 * np.exp(-found) + 0.36 * (np.exp(-0.8 * found) - 0.8 * np.exp(-found)) / 0.2
+    assert slow == pytest.approx(0.01, rel=0.06)
+
+
+def test_the_extra_load_is_the_share_of_what_outlasts_the_delay():
+    assert hedging.extra_load([1, 2, 3, 4], [[0, 1], [2, 4]]).tolist() == [[1, 0.75], [0.5, 0]]

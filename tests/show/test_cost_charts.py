@@ -1,0 +1,73 @@
+"""The figures of section 3.9, against what they draw from."""
+
+import numpy as np
+import pytest
+
+from scalelab.curves import fit
+from scalelab.curves.rows import Rows
+from scalelab.models.cost import step
+from scalelab.show.plots import cost as figures
+
+JOB = step.Step(512, 20, 1.4e9, lambda size, workers: 0.2 + 0 * workers, stages=2, accumulation=4)
+
+
+def drawn(chart, label):
+    return next(one for one in chart.series if one.label.startswith(label))
+
+
+def test_the_terms_of_a_step_fill_it():
+    chart = figures.shares(JOB, [2, 8, 32])
+    assert [one.label for one in chart.series] == ["compute", "communication", "bubble"]
+    below = np.zeros(3)
+    for one in chart.series:
+        assert one.low == pytest.approx(below)
+        assert one.y == pytest.approx(one.high - one.low)
+        below = one.high
+    assert below == pytest.approx([100, 100, 100])
+    assert chart.series[0].high == pytest.approx(100 * step.efficiency(JOB, [2, 8, 32]))
+
+
+def test_preempted_runs_lie_about_their_expectation():
+    chart = figures.preemptions(0.35, [1, 16, 128])
+    line, runs = drawn(chart, "expected"), drawn(chart, "400 runs")
+    expected = np.interp(np.log(runs.x), np.log(line.x), line.y)
+    assert runs.y == pytest.approx(expected, rel=0.05)
+    assert (runs.low <= runs.y).all()
+    assert (runs.y <= runs.high).all()
+
+
+def test_a_fit_is_drawn_beyond_its_data():
+    K, T = [1, 2, 4, 8], [100, 55, 32.5, 21.25]
+    found = {"amdahl": fit.fit(Rows.of(K, seconds=T), "amdahl")}
+    line = drawn(figures.beyond("title", K, T, found, 512), "amdahl")
+    assert line.x[-1] == pytest.approx(512)
+    assert line.y[-1] == pytest.approx(100 * (0.1 + 0.9 / 512), rel=1e-3)
+
+
+@pytest.mark.parametrize("price", [1, 2, 6])
+@pytest.mark.parametrize("deadline", [0.5, 1, 4])
+@pytest.mark.parametrize("link", [2.5, 10, 200])
+def test_the_size_to_buy_is_the_cheapest_within_both_limits(price, deadline, link):
+    rows = figures.rows_at(link)
+    bills = [(r.run / 3600 * price * r.workers, r.workers) for r in rows]
+    kept = [
+        (bill, workers)
+        for (bill, workers), r in zip(bills, rows, strict=True)
+        if r.run <= deadline * 86400 and bill <= figures.BUDGET
+    ]
+    chart = figures.to_buy(price, deadline, link)
+    expected = f"{min(kept)[1]} GPUs" if kept else "none meets both limits"
+    assert chart.readouts["Size to buy"] == expected
+    assert np.isnan(drawn(chart, "size to buy").y[0]) == (not kept)
+
+
+def test_a_slower_network_never_shortens_the_run():
+    for slow, fast in zip(figures.rows_at(2.5), figures.rows_at(25), strict=True):
+        assert slow.run >= fast.run * (1 - 1e-12)
+
+
+def test_an_hour_sooner_is_priced_against_the_next_size():
+    chart = figures.to_buy(2, 4, 10)
+    at, more = figures.rows_at(10)[1:3]
+    price = 2 * (more.run * 32 - at.run * 16) / (at.run - more.run)
+    assert chart.readouts["An hour sooner, next size"] == f"${price:.2f}"

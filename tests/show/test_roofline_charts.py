@@ -1,0 +1,38 @@
+"""The figures of section 3.7: what is drawn, and what its table says."""
+
+import numpy as np
+import pytest
+
+from scalelab.models.kernels import roofline
+from scalelab.show.plots import roofline as figures
+
+PEAKS, LEVELS = {"fp32": 90e9}, {"DRAM": 9e9, "L1": 100e9, "L2": 70e9}
+
+
+def test_only_the_roof_proper_has_a_flat_part():
+    """Others would lie on it and be hidden: each ends at its ridge, where it meets the roof."""
+    roof, *slopes = figures.roofs("t", PEAKS, LEVELS).series
+    assert [one.tag for one in (roof, *slopes)] == list(LEVELS)
+    assert roofline.ridge(90e9, 9e9) in roof.x
+    for one, bandwidth in zip(slopes, (100e9, 70e9), strict=True):
+        assert one.x[-1] == pytest.approx(roofline.ridge(90e9, bandwidth))
+        assert one.y == pytest.approx(one.x * bandwidth / 1e9)
+        assert roof.y.max() == pytest.approx(one.y[-1]) == 90
+
+
+def test_a_printed_roof_begins_where_it_leaves_the_one_that_was_reached():
+    chart = figures.roofs("t", {"bf16": 800e12}, {"HBM": 4e12}, theory=(1000e12, 4e12))
+    reached, printed = chart.series
+    assert printed.x[0] == pytest.approx(200)
+    assert printed.y[[0, -1]] == pytest.approx([800, 1000])
+    assert np.isin([200.0, 250.0], printed.x).all()
+    assert reached.tag == ""
+
+
+def test_kernels_keep_their_names_in_the_table_and_are_within_the_picture():
+    points = {"axpy": (0.17, 1e8), "product": (100, 89e9)}
+    chart = figures.roofs("t", PEAKS, LEVELS, points)
+    assert [row[-1] for row in chart.rows()] == ["0.1 (axpy)", "89 (product)"]
+    for one in chart.series:
+        assert (chart.y.low < one.y).all()
+        assert (one.y < chart.y.high).all()
