@@ -39,7 +39,7 @@ looks: .venv/ready-dev $(BOOK)  ## take anew the pictures in tests/browser/looks
 	SCALELAB_RENEW_LOOKS=1 python -m pytest --all tests/browser/test_looks.py
 
 exercises: .venv/ready-dev  ## rebuild exercises/ from solutions/
-	python -m scalelab.grading.release.release
+	scalelab release
 
 course: .venv/ready-dev  ## make a demonstration class with every kind of trouble, in _build/class
 	rm -rf _build/class && python -m tests.submissions _build/class

@@ -6,6 +6,8 @@ Standard library only; every layer may import it. Arrays are checked in `models/
 import math
 import numbers
 
+from scalelab.refusal import Refusal
+
 
 def real(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):
     """Return a finite float in [low, high], or (low, high]; NumPy and torch scalars count.
@@ -17,9 +19,7 @@ def real(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):
     if not (
         (number > low if above else number >= low) and number <= high and math.isfinite(number)
     ):
-        raise ValueError(
-            f"{name} must be {expected(low, high, above)}, got {shown(given)}: {meaning}"
-        )
+        raise Refusal(f"{name} must be {expected(low, high, above)}, got {shown(given)}: {meaning}")
     return number
 
 
@@ -33,7 +33,7 @@ def whole(name, given, meaning, low=1, high=math.inf):
     integral = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not (integral and low <= value <= high):
         limits = f"from {low} on" if high == math.inf else f"from {low} to {high}"
-        raise ValueError(f"{name} must be a whole number {limits}, got {shown(given)}: {meaning}")
+        raise Refusal(f"{name} must be a whole number {limits}, got {shown(given)}: {meaning}")
     return int(value)
 
 

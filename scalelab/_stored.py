@@ -8,6 +8,7 @@ import math
 import typing
 
 from scalelab._given import scalar, shown
+from scalelab.refusal import Refusal
 
 
 def plain(record):
@@ -23,7 +24,7 @@ def plain(record):
 def build(record, data):
     """Build a record from a dictionary, following the types of its fields."""
     if not isinstance(data, dict):
-        raise ValueError(
+        raise Refusal(
             f"{record.__name__} must be a JSON object, got {shown(data)}: give what to_json wrote"
         )
     types, values = typing.get_type_hints(record), {}
@@ -33,7 +34,7 @@ def build(record, data):
         elif f.name in data:
             values[f.name] = _value(types[f.name], data[f.name], f"{record.__name__}.{f.name}")
         elif f.default is f.default_factory is dataclasses.MISSING:
-            raise ValueError(
+            raise Refusal(
                 f"{record.__name__} must have the field {f.name!r}, got only "
                 f"{shown(list(data))}: give what to_json wrote"
             )
@@ -54,7 +55,7 @@ def _value(kind, value, name):
         # JSON has one kind of number, and some tools write 2 as 2.0.
         return int(value) if type(value) is float and float not in kinds else value
     named = str(kind) if inner else kind.__name__
-    raise ValueError(f"{name} must be {named}, got {shown(value)}: give what to_json wrote")
+    raise Refusal(f"{name} must be {named}, got {shown(value)}: give what to_json wrote")
 
 
 def _fits(kinds, value):
@@ -63,3 +64,18 @@ def _fits(kinds, value):
         number = scalar(value)
         return math.isfinite(number) and (float in kinds or (int in kinds and number.is_integer()))
     return type(value) in kinds
+
+
+def finite(value):
+    """Return plain data for JSON, which knows no infinity: what has no finite value is None.
+
+    >>> finite({"seconds": (1.5, float("inf"))})
+    {'seconds': [1.5, None]}
+    """
+    if isinstance(value, dict):
+        return {name: finite(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(one) for one in value]
+    if isinstance(value, float):  # NumPy's too
+        return float(value) if math.isfinite(value) else None
+    return value

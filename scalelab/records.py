@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from scalelab import _stored, ranks
 from scalelab._given import real, scalar, shown, whole
+from scalelab.refusal import Refusal
 
 VERSION = 1
 KINDS = ("measured here", "recorded", "published", "model")
@@ -67,16 +68,16 @@ class Stamp:
 
     def __post_init__(self):
         if self.kind not in KINDS:
-            raise ValueError(
+            raise Refusal(
                 f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}: say where from"
             )
         if (self.kind in UNMEASURED) != (self.machine is None):
-            raise ValueError(
+            raise Refusal(
                 f"machine must be given for a measurement and for nothing else, got kind "
                 f"{self.kind!r} and machine {self.machine!r}: name the host, or call it a model"
             )
         if self.kind == "published" and not self.note:
-            raise ValueError(
+            raise Refusal(
                 f"note must name what published it, got {self.note!r}: write 'data sheets' or a paper"
             )
 
@@ -112,7 +113,7 @@ class Sample:
         object.__setattr__(self, "seconds", tuple(self.seconds))
         wrong = [s for s in self.seconds if not 0 < scalar(s) < math.inf]
         if wrong or not self.seconds:
-            raise ValueError(
+            raise Refusal(
                 f"seconds must be positive finite numbers, at least one, got "
                 f"{shown(wrong[0] if wrong else 'none')}: give the time of each repetition"
             )
@@ -172,12 +173,12 @@ class Split:
         total = self.compute + self.exposed + self.launch + self.idle
         hair = 1e-6 * self.seconds  # what rounding may do
         if abs(total - self.seconds) > hair:
-            raise ValueError(
+            raise Refusal(
                 "compute, exposed, launch and idle must add up to the step's "
                 f"{self.seconds:g} s, got {total:g} s: count every moment once"
             )
         if not (self.waiting or 0) <= self.exposed + hair <= self.communication + 2 * hair:
-            raise ValueError(
+            raise Refusal(
                 f"exposed must lie between waiting ({self.waiting}) and communication "
                 f"({self.communication:g} s), got {self.exposed:g} s: it is the part nothing hides"
             )
@@ -249,7 +250,7 @@ class Pass:
         real("quality", self.quality, "it was evaluated in the same run")
         real("elapsed", self.elapsed, "the work region is a part of it", self.seconds * (1 - 1e-9))
         if self.better not in ("higher", "lower"):
-            raise ValueError(
+            raise Refusal(
                 f"better must be higher or lower, got {shown(self.better)}: "
                 "say which way the quality improves"
             )
@@ -294,7 +295,7 @@ def to_json(record):
     True
     """
     if type(record) not in _RECORDS.values():
-        raise TypeError(
+        raise Refusal(
             f"record must be one of {', '.join(_RECORDS)}, got {shown(record)}: only these are stored"
         )
     head = {"record": type(record).__name__, "version": VERSION}
@@ -303,7 +304,7 @@ def to_json(record):
         from_json(text)  # or it would be found out when the measurement is long over
         return text
     except (TypeError, ValueError):
-        raise ValueError(
+        raise Refusal(
             f"record must hold finite numbers and text only, got {shown(record)}: "
             "convert what is in it first"
         ) from None
@@ -318,7 +319,7 @@ def from_json(text):
         data = json.loads(text, parse_constant=_refuse)  # Python would read NaN and Infinity
         record = _RECORDS[data["record"]]
     except (TypeError, ValueError, KeyError, RecursionError):
-        raise ValueError(
+        raise Refusal(
             f'text must be JSON with "record" one of {", ".join(_RECORDS)}, got {shown(text)}: '
             "give what to_json wrote"
         ) from None
@@ -326,4 +327,4 @@ def from_json(text):
 
 
 def _refuse(constant):
-    raise ValueError(constant)
+    raise Refusal(constant)

@@ -8,6 +8,7 @@ import re
 from decimal import Decimal
 
 from scalelab._given import scalar, shown, whole
+from scalelab.refusal import Refusal
 
 _SMALL = {"p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3}
 _LARGE = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
@@ -30,7 +31,7 @@ def text(value, unit="", digits=3, binary=False):
     """
     number, scales = scalar(value), _scales(unit, binary)
     if math.isnan(number):
-        raise ValueError(f"value must be one number, got {shown(value)}: write them one by one")
+        raise Refusal(f"value must be one number, got {shown(value)}: write them one by one")
     digits = whole("digits", digits, "it counts the figures to show", 1, 15)
     if math.isinf(number):
         return f"{'-' if number < 0 else ''}∞ {unit}".rstrip()
@@ -49,7 +50,7 @@ def parse(given, unit=""):
     (0.035, 20000000000.0, 1610612736.0, 0.7)
     """
     if not isinstance(given, str):
-        raise TypeError(
+        raise Refusal(
             f"value must be text such as '35 ms', got {shown(given)}: plain numbers are SI"
         )
     factors = {name: factor for name, factor, _ in _scales(unit)}
@@ -65,27 +66,27 @@ def parse(given, unit=""):
             # In decimals, because 70 * 0.01 is 0.7000000000000001 in binary.
             value = float(Decimal(digits.replace(",", "")) * Decimal(repr(factor)))
     except ValueError:
-        raise ValueError(
+        raise Refusal(
             f"value must be a number and a unit, got {shown(given)}: write it like {text(1.5, unit)!r}"
         ) from None
     except KeyError:
-        raise ValueError(
+        raise Refusal(
             f"value must be in {unit or 'plain numbers'}, got {shown(given)}: {_hint(found, unit)}"
         ) from None
     if math.isinf(value):
-        raise ValueError(f"value must be below 1.8e308, got {shown(given)}: check the exponent")
+        raise Refusal(f"value must be below 1.8e308, got {shown(given)}: check the exponent")
     return value
 
 
 def _scales(unit, binary=False):
     """Return (name, factor, least value it is used for), from small to large."""
     if not isinstance(unit, str):
-        raise TypeError(f"unit must be text such as 's' or 'B/s', got {shown(unit)}: name the unit")
+        raise Refusal(f"unit must be text such as 's' or 'B/s', got {shown(unit)}: name the unit")
     base = _base(unit)
     if not isinstance(binary, bool):
-        raise TypeError(f"binary must be True or False, got {shown(binary)}: is it GiB, or GB?")
+        raise Refusal(f"binary must be True or False, got {shown(binary)}: is it GiB, or GB?")
     if binary and base not in ("B", "bit"):
-        raise ValueError(f"unit must be B or bit with binary=True, got {shown(unit)}: drop binary")
+        raise Refusal(f"unit must be B or bit with binary=True, got {shown(unit)}: drop binary")
     if unit == "%":
         return [("%", 0.01, 0.0)]
     if base not in _PREFIXED:

@@ -8,6 +8,7 @@ import pytest
 
 from scalelab import data, ranks, records
 from scalelab.records import Machine, Recording, Sample, Stamp
+from scalelab.refusal import Refusal
 
 LAPTOP = Machine("laptop, 4 cores", cores=4, memory=8 * 10**9, caches={"L2": 2**20}, torch="2.13.0")
 SAMPLE = Sample("a step", (0.3, 0.1, 0.2), 8, LAPTOP, "2025-11-20", given={"workers": 2.0})
@@ -63,7 +64,7 @@ def test_a_file_of_something_else_is_refused_in_one_sentence(text):
 
 
 def test_only_records_are_written():
-    with pytest.raises(TypeError, match="record must be one of Machine, Sample, Split, Recording"):
+    with pytest.raises(Refusal, match="record must be one of Machine, Sample, Split, Recording"):
         records.to_json({"seconds": [1]})
 
 

@@ -14,6 +14,7 @@ import re
 from pathlib import Path
 
 from scalelab.checks.fresh import course_folder, secret
+from scalelab.refusal import Refusal
 
 FILE = "scalelab.key"  # what a student keeps beside the notebook: the id and the key
 VARIABLE = "SCALELAB_STUDENT_KEY"  # the same in the environment; empty means the public numbers
@@ -86,7 +87,7 @@ def _graded_here():
 def _checked(given, where):
     key = " ".join(given.split())
     if key and not re.fullmatch(r"\S+ [0-9a-f]{32}", key):
-        raise ValueError(
+        raise Refusal(
             f"{where} must hold an id and a key of 32 digits, got {key[:40]!r}: "
             "copy the line you were given as it is"
         )

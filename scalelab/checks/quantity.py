@@ -7,6 +7,7 @@ import math
 
 from scalelab import units
 from scalelab.checks.words import CLOSE, Difference, show
+from scalelab.refusal import Refusal
 
 _KINDS = {
     **{"s": "a time", "B": "a number of bytes", "bit": "a number of bits", "B/s": "a bandwidth"},
@@ -33,7 +34,7 @@ def quantity(value, unit):
         return value
     try:
         return units.parse(value, unit)
-    except ValueError as error:
+    except Refusal as error:
         said = str(error).partition(": ")[2]
     asked = _KINDS.get(unit, f"a value in {unit}")
     for other, kind in _KINDS.items():

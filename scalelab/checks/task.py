@@ -27,6 +27,7 @@ from scalelab.checks.judge import judge_function
 from scalelab.checks.measured import record_fault
 from scalelab.checks.report import Incomplete, Verdict, points, report
 from scalelab.checks.value import judge_value
+from scalelab.refusal import Refusal
 
 
 class Task:
@@ -46,7 +47,7 @@ class Task:
 
     def __init__(self, name, *, points, answers):
         if isinstance(points, bool) or not isinstance(points, (int, float)) or not points > 0:
-            raise ValueError(
+            raise Refusal(
                 f"points must be a number above 0, got {points!r}: it is what task {name} is worth"
             )
         self.name, self.points, self.answers = name, points, answers
@@ -157,7 +158,7 @@ class Task:
         ValueError: task 3.1 must have a sub-check before its score, got none: call one first
         """
         if not self.verdicts:
-            raise ValueError(
+            raise Refusal(
                 f"task {self.name} must have a sub-check before its score, got none: call one first"
             )
         text = report(f"Task {self.name}", self.verdicts, self.points)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from scalelab.checks.keys import owner
 from scalelab.checks.words import show
+from scalelab.refusal import Refusal
 from scalelab.units import text
 
 VARIANTS = 20
@@ -74,9 +75,9 @@ def variant(name, *, keep=None, seed=0, units=None, **ranges):
     (True, True, 0)
     """
     if not ranges:
-        raise ValueError(f"variant {name!r} must draw at least one number, got none: name a range")
+        raise Refusal(f"variant {name!r} must draw at least one number, got none: name a range")
     if taken := set(ranges) & {*Numbers.__dataclass_fields__, "stale"}:
-        raise ValueError(f"variant {name!r} must use other names than {min(taken)!r}: it is taken")
+        raise Refusal(f"variant {name!r} must use other names than {min(taken)!r}: it is taken")
     student, _, key = owner().partition(" ")
     public = _draw(name, seed, Numbers(name, 0, "", {}, units=units or {}), keep, ranges)
     if not key:
@@ -103,7 +104,7 @@ def _draw(name, seed, empty, keep, ranges):
         numbers = replace(empty, values=values)
         if keep is None or keep(numbers):
             return numbers
-    raise ValueError(
+    raise Refusal(
         f"variant {name!r} must leave some numbers to draw, got none in {_TRIES} tries: "
         "loosen `keep`, or widen the ranges"
     )
@@ -115,6 +116,6 @@ def _one(rng, key, given):
         return float(f"{rng.uniform(low, high):.3g}")
     if isinstance(given, (list, range)) and len(given):
         return given[rng.randrange(len(given))]
-    raise TypeError(
+    raise Refusal(
         f"{key} must be a list, a range or a pair (low, high), got {given!r}: it is what to draw from"
     )

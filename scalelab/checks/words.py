@@ -8,6 +8,7 @@ import math
 from typing import NamedTuple
 
 from scalelab.checks.plain import Unreadable
+from scalelab.refusal import Refusal
 
 CLOSE = 1e-3  # relative: enough for an answer rounded to four digits, or kept in half precision
 NEARLY = 1e-2  # worth asking whether the answer was rounded
@@ -42,7 +43,7 @@ def difference(got, expected):
         return _texts_differ(got, expected)
     if isinstance(expected, (list, tuple)):
         return _lists_differ(got, expected)
-    raise TypeError(
+    raise Refusal(
         "an expected value must be None, a bool, a number, a text or a list of these, "
         f"got {expected!r}: turn it into plain data first"
     )

@@ -1,17 +1,35 @@
 """The command line: one command per verb, a table for people, `--json` for programs.
 
 Imports of weight stand inside functions, so that `--help` answers at once. The answer to a mistake is
-exit code 2 and one sentence; 1 is a run that failed, 130 one that was interrupted. No traceback.
+exit code 2 and one sentence; 1 is a run that failed, 130 one that was interrupted, 70 a bug of ours,
+with its traceback in a file that is named.
 """
 
 import io
 import os
+import shlex
 import sys
+import tempfile
+import traceback
 
 import click
 
 from scalelab import __version__
-from scalelab.cli import audit, capstone, fit, grade, machine, plan, probe, rubric, run
+from scalelab.cli import (
+    audit,
+    capstone,
+    fit,
+    grade,
+    keys,
+    leaks,
+    machine,
+    plan,
+    probe,
+    release,
+    rubric,
+    run,
+)
+from scalelab.refusal import Failure, Refusal
 
 
 @click.group(invoke_without_command=True)
@@ -23,7 +41,20 @@ def commands(context):
         click.echo(context.get_help())
 
 
-for module in (audit, capstone, fit, grade, machine, plan, probe, rubric, run):
+for module in (
+    audit,
+    capstone,
+    fit,
+    grade,
+    keys,
+    leaks,
+    machine,
+    plan,
+    probe,
+    release,
+    rubric,
+    run,
+):
     commands.add_command(module.command)
 
 
@@ -44,18 +75,28 @@ def main(arguments=None):
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except (ValueError, TypeError) as error:
+    except Refusal as error:
         code = _said(error, 2)
-    except RuntimeError as error:  # a rank that failed, and what it wrote
+    except Failure as error:
         code = _said(error, 1)
-        if getattr(error, "output", ""):
+        if error.output:
             click.echo(error.output, err=True)
     except Exception as error:
         if sys.flags.dev_mode:
             raise
         what = f"{type(error).__name__}: {error}"
-        code = _said(f"this must not happen, got {what}: python -X dev -m scalelab shows where", 1)
+        code = _said(f"this is a bug of scalelab, got {what}: report it with {_kept(error)}", 70)
     sys.exit(code or 0)
+
+
+def _kept(error):
+    """Put the traceback into a file, and return where."""
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="scalelab-", suffix=".txt", delete=False, errors="replace"
+    ) as file:
+        file.write(f"scalelab {__version__}: {shlex.join(sys.argv)}\n")
+        traceback.print_exception(error, file=file)
+    return file.name
 
 
 def _said(message, code):

@@ -8,11 +8,11 @@ and ask again. A script asks with --json, or with --strict, which fails where th
 
 import click
 
-from scalelab.cli import options, tables
+from scalelab.cli import options, streams
 
 
 @click.command("audit")
-@tables.argument
+@streams.argument
 @click.option("--strict", is_flag=True, help="End with exit code 1 at an error or a warning.")
 @options.json
 def command(file, strict, json):
@@ -28,23 +28,17 @@ def command(file, strict, json):
       scalelab audit sysbench_cpu
       scalelab audit nv_bert_tf2_a100_seq128_fp16 --json
     """
+    from scalelab.tables import text
     from scalelab.tables.audit import audit
 
-    found = tables.find(file)
+    found = streams.table(file)
     findings = audit(found)
     if json:
-        tables.echo(record(found, findings))
+        streams.echo_json(text.document(found, findings))
     else:
-        click.echo(tables.heading(found))
-        for line in tables.told(found, findings) if findings else ["nothing wrong was found"]:
+        click.echo(text.heading(found))
+        for line in (
+            text.findings_lines(found, findings) if findings else ["nothing wrong was found"]
+        ):
             click.echo(line)
     return int(strict and any(one.severity != "note" for one in findings))
-
-
-def record(found, findings):
-    """Return an audit as plain data; `rows` are lines of the file, or whatever `place` says."""
-    return {
-        "table": found.name,
-        "place": found.place,
-        "findings": [vars(one) | {"rows": list(one.rows)} for one in findings],
-    }

@@ -3,6 +3,7 @@
 import click
 
 from scalelab.cli import options
+from scalelab.refusal import Refusal
 
 
 @click.command("capstone")
@@ -36,7 +37,7 @@ def command(workers, seeds, batch, tolerance, device, limit, json, out, **asked)
 
     counts, sizes = options.counts(workers), options.counts(batch, "--batch")
     if len(sizes) not in (1, len(counts)):
-        raise ValueError(
+        raise Refusal(
             f"--batch must be one number or one for each of the {len(counts)} sizes, got {batch}: "
             "write them like 64,512"
         )

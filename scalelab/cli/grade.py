@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from scalelab.refusal import Failure, Refusal
+
 
 @click.command("grade")
 @click.argument("assignment", required=False)
@@ -78,7 +80,7 @@ def command(assignment, doctor, json, workers, executor, db, **asked):
             raise click.exceptions.Exit(130) from None
         except OSError as error:
             what = error.strerror or error
-            raise RuntimeError(
+            raise Failure(
                 f"{error.filename or found.graded} cannot be written ({what}): what is done is kept, "
                 "so make room and go on with --resume"
             ) from None
@@ -101,7 +103,7 @@ def _insist_on_walls(wish, executor):
 
     missing = "" if wish.unsafe or executor else bubblewrap.find().missing
     if missing:
-        raise ValueError(
+        raise Refusal(
             f"grading must isolate students' code, got a machine that cannot ({missing}): see "
             "`scalelab grade --doctor`, or accept it by --unsafe"
         )

@@ -2,7 +2,7 @@
 
 import click
 
-from scalelab.cli import options, record
+from scalelab.cli import options, streams
 
 
 @click.command("machine")
@@ -22,7 +22,7 @@ def command(json, out):
     if out is not None:
         atomic.write(out, found)
     if json:
-        record.echo(found)
+        streams.echo(found)
         return
     told = {name: value for name, value in vars(found).items() if value not in (None, "", {}, ())}
     width = max(map(len, told))

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from scalelab._given import shown
+from scalelab.refusal import Refusal
 
 json = click.option("--json", is_flag=True, help="Print the record as JSON.")
 out = click.option(
@@ -49,7 +50,7 @@ def setting(text):
     """
     name, equals, value = text.partition("=")
     if not (name.isidentifier() and equals):
-        raise ValueError(f"--set must be NAME=VALUE, got {shown(text)}: write it like steps=8")
+        raise Refusal(f"--set must be NAME=VALUE, got {shown(text)}: write it like steps=8")
     for kind in (int, float):
         try:
             return name, kind(value)
@@ -62,7 +63,7 @@ def _whole(part, text, option):
     try:
         return int(part)
     except ValueError:
-        raise ValueError(
+        raise Refusal(
             f"{option} must be whole numbers with commas between, got {shown(text)}: "
             "write them like 1,2,4"
         ) from None

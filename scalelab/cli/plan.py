@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from scalelab.cli import options
+from scalelab.refusal import Refusal
 
 
 @click.command("plan")
@@ -38,7 +39,6 @@ def command(file, example, notes, plot, json):
         return
     if file is None:
         raise click.UsageError("FILE must be given, got none: --example prints one to start from")
-    from scalelab.cli import _plan_text
     from scalelab.plan import plan as planner
 
     _drawable(plot)
@@ -52,7 +52,9 @@ def command(file, example, notes, plot, json):
 
         click.echo(dumps(plan_json.document(found), indent=2, allow_nan=False))
         return
-    for line in _plan_text.lines(found, notes):
+    from scalelab.plan import text
+
+    for line in text.lines(found, notes):
         click.echo(line)
 
 
@@ -73,7 +75,7 @@ def _drawable(path):
     if path is None:
         return
     if path.suffix.lower() not in (".html", ".png"):
-        raise ValueError(
+        raise Refusal(
             f"--plot must end in .html or .png, got {path.name!r}: .html keeps the table beside the picture"
         )
     atomic.checked(path)

@@ -2,7 +2,7 @@
 
 import click
 
-from scalelab.cli import options, record
+from scalelab.cli import options, streams
 
 # From where the first byte costs most to where only bytes cost.
 _LINK = (4, 2**10, 2**16, 2**20, 2**24)
@@ -30,8 +30,8 @@ def command(quick, device, json, out):
     from scalelab.measure.ranks import capacity
 
     with (
-        record.taking("The roofs of this machine", _table, json=json, out=out) as so_far,
-        record.progress("probe") as bar,
+        streams.taking("The roofs of this machine", _table, json=json, out=out) as so_far,
+        streams.progress("probe") as bar,
     ):
 
         def report(done, total, what):

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from scalelab.cli import options
+from scalelab.refusal import Refusal
 
 MOST_BYTES = 2**23  # of standard input
 
@@ -123,7 +124,7 @@ def _asked(*, baseline, noise, noise_runs, co2, intensity, prefer, **limits):
         runs = 0 if noise_runs is None else _whole("noise-runs", noise_runs)
         asked["noise"] = Noise(_number("noise", noise), runs)
     elif noise_runs is not None:
-        raise ValueError(f"--noise-runs must go with --noise, got {noise_runs} alone: give both")
+        raise Refusal(f"--noise-runs must go with --noise, got {noise_runs} alone: give both")
     if intensity is not None:
         grams = _number("intensity", intensity)
         asked["grid"] = Grid(grams, "as given", date.today().isoformat())
@@ -138,16 +139,16 @@ def _number(name, given, unit=""):
         return None
     try:
         return units.parse(given.strip().lstrip("$") if name in ("budget", "price") else given)
-    except ValueError:
+    except Refusal:
         pass
     try:
         return units.parse(given, unit)
-    except ValueError as error:
-        raise ValueError(f"--{str(error).replace('value', name, 1)}") from None
+    except Refusal as error:
+        raise Refusal(f"--{str(error).replace('value', name, 1)}") from None
 
 
 def _whole(name, given):
     try:
         return int(given)
     except ValueError:
-        raise ValueError(f"--{name} must be a whole number, got {given!r}: write 8") from None
+        raise Refusal(f"--{name} must be a whole number, got {given!r}: write 8") from None

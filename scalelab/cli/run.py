@@ -5,7 +5,8 @@ import sys
 
 import click
 
-from scalelab.cli import options, record
+from scalelab.cli import options, streams
+from scalelab.refusal import Refusal
 
 
 @click.command("run")
@@ -47,8 +48,8 @@ def command(job, workers, device, json, out, append, **asked):
     title, counts, batches, table = plan(job, counts, device, **asked)
     samples = []
     with (
-        record.taking(title, table, json=json, out=out, append=append) as so_far,
-        record.progress(title, len(counts)) as bar,
+        streams.taking(title, table, json=json, out=out, append=append) as so_far,
+        streams.progress(title, len(counts)) as bar,
     ):
         for batch in batches:
             samples += batch
@@ -62,7 +63,7 @@ def _scaling(job, counts, device, *, weak, emulate, sizes, settings, repetitions
     from scalelab.models.scaling import study
 
     if sizes:
-        raise ValueError(f"--bytes must go with a collective, got {job}: drop it, or choose one")
+        raise Refusal(f"--bytes must go with a collective, got {job}: drop it, or choose one")
     how = {"given": dict(map(options.setting, settings)), "limit": limit}
     how |= {"repetitions": repetitions} if repetitions is not None else {}
     if (here := os.getcwd()) not in sys.path:  # a function of the user's own is where the user is
@@ -94,7 +95,7 @@ def _messages(job, counts, device, *, weak, emulate, sizes, settings, repetition
 
     for name, given in (("--weak", weak), ("--emulate", emulate), ("--set", settings)):
         if given:
-            raise ValueError(f"{name} must go with a job that computes, got {job}: drop it")
+            raise Refusal(f"{name} must go with a job that computes, got {job}: drop it")
     how = {"limit": limit} | ({"iterations": repetitions} if repetitions is not None else {})
     sizes = options.sizes(sizes or "1KiB,16KiB,256KiB,4MiB")
     device, counts = _placed(device, counts, fewest=2)

@@ -15,6 +15,7 @@ from scalelab.curves.next_measurement import Advice, advise
 from scalelab.curves.posterior import NAMES
 from scalelab.curves.predict import Prediction, predict
 from scalelab.curves.rows import Rows
+from scalelab.refusal import Refusal
 from scalelab.tables import study
 from scalelab.tables.audit import audit
 from scalelab.tables.table import MOST_WORKERS, ScalingTable
@@ -128,13 +129,13 @@ def rows_of(table):
         )
     rows = Rows.of(**columns)
     if len(rows.sizes) > MOST_SIZES:
-        raise ValueError(
+        raise Refusal(
             f"{table.name} must hold at most {MOST_SIZES} different worker counts, got "
             f"{len(rows.sizes)}: keep those that are a few percent apart"
         )
     apart = float(rows.rate.max() / rows.rate.min())
     if apart > MOST_APART:
-        raise ValueError(
+        raise Refusal(
             f"{table.name} must hold rates within a factor of {MOST_APART:g}, got {apart:.3g}: "
             "look for a slip in a unit or an exponent"
         )
@@ -156,9 +157,7 @@ def _family(given):
     known = {"".join(name.split()): name for name in BY_NAME}
     name = known.get("".join(str(given).split()).casefold())
     if name is None:
-        raise ValueError(
-            f"family must be one of {', '.join(BY_NAME)}, got {shown(given)}: choose one"
-        )
+        raise Refusal(f"family must be one of {', '.join(BY_NAME)}, got {shown(given)}: choose one")
     return name
 
 

@@ -11,13 +11,14 @@ import numpy as np
 
 from scalelab.curves.families import BY_NAME, Family
 from scalelab.curves.solve import scaled, search, spread, squares
+from scalelab.refusal import Refusal
 
 _EXACT = 1e-9  # relative: two numbers that agree this well are the same measurement
 FEWEST = 3  # different sizes, below which nothing can be judged
 SPACES = ("log", "linear")
 
 
-class Refused(ValueError):
+class Refused(Refusal):
     """The table does not carry the answer; the text says what would be needed."""
 
 
@@ -54,7 +55,7 @@ def fit(rows, family, *, space="log"):
     """
     family = BY_NAME[family] if isinstance(family, str) else family
     if space not in SPACES:
-        raise ValueError(f"space must be one of {', '.join(SPACES)}, got {space!r}: choose one")
+        raise Refusal(f"space must be one of {', '.join(SPACES)}, got {space!r}: choose one")
     count = 1 + len(family.parameters)
     if len(rows.sizes) <= count:
         raise Refused(

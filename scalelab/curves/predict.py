@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from scalelab._given import real
 from scalelab.curves.fit import FEWEST, Refused, too_few
 from scalelab.curves.posterior import NAMES, predictive
+from scalelab.refusal import Refusal
 
 LEVEL = 0.90
 _FLOATS = 600.0  # logarithms this far from 0 stay finite, whatever unit they are turned into
@@ -38,7 +39,7 @@ class Coverage:
 
 # What `calibrate.settings` and `calibrate.coverage` return, and a digest of all that they depend on;
 # a test compares it, and `python -m tests.learned` learns anew.
-LEARNED_FROM = "aac3b0a08debf8167dfe23c38c29219d47d223f2f7d54c34bd37e5b4a57e1db8"
+LEARNED_FROM = "34a6d67e07d5ddbe46672b896e5c6694c6313b5664fe79672a0efe67e024eb79"
 CALIBRATED = Settings(noise=0.0003, drift=1000.0)
 # The largest size, from all smaller ones; any later size, from three or more smaller ones.
 NEXT = Coverage(inside=26, of=27, systems=8, share=0.9375)
@@ -120,14 +121,14 @@ def interval(mixture):
 def _checked(rows, workers, family):
     workers = real("workers", workers, "it counts the workers to predict for", 1, 1e12)
     if workers < rows.base:
-        raise ValueError(
+        raise Refusal(
             f"workers must be a number from the smallest measured size {rows.base:g} on, got "
             f"{workers:g}: the rows say nothing of smaller ones, so measure one"
         )
     if len(rows.sizes) < FEWEST:
         raise Refused(too_few(rows))
     if family is not None and family not in NAMES:
-        raise ValueError(
+        raise Refusal(
             f"family must be one of {', '.join(NAMES)}, got {family!r}: others describe a table "
             "but do not extrapolate"
         )

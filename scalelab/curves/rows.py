@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from scalelab._given import shown
+from scalelab.refusal import Refusal
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Rows:
     def of(cls, workers, *, seconds=None, throughput=None, work=None):
         """Read columns of equal length; one of seconds and throughput is given."""
         if (seconds is None) == (throughput is None):
-            raise ValueError(
+            raise Refusal(
                 "seconds or throughput must be given, one of them, got "
                 f"{'neither' if seconds is None else 'both'}: pass the column that was measured"
             )
@@ -91,17 +92,17 @@ def _column(name, given, length=None):
     try:
         column = np.atleast_1d(np.asarray(given, float))
     except (TypeError, ValueError):
-        raise TypeError(
+        raise Refusal(
             f"{name} must be a column of numbers, got {shown(given)}: give one number per row"
         ) from None
     if column.ndim != 1 or not column.size or (length is not None and len(column) != length):
-        raise ValueError(
+        raise Refusal(
             f"{name} must be a column of {length or 'at least one'} rows, got an array of shape "
             f"{column.shape}: give one number per row"
         )
     wrong = column[~((column > 1e-150) & (column < 1e150))]
     if wrong.size:
-        raise ValueError(
+        raise Refusal(
             f"{name} must be positive finite numbers, got {wrong[0]:g}: correct or leave out the row"
         )
     return column

@@ -4,6 +4,7 @@ from importlib import resources
 
 from scalelab import records
 from scalelab._given import shown
+from scalelab.refusal import Refusal
 
 
 def recorded(name):
@@ -15,7 +16,7 @@ def recorded(name):
     folder = resources.files(__package__) / "recorded"
     names = sorted(f.name.removesuffix(".json") for f in folder.iterdir() if f.name[-5:] == ".json")
     if name not in names:
-        raise ValueError(
+        raise Refusal(
             f"name must be one of {', '.join(names)}, got {shown(name)}: these runs are recorded"
         )
     return records.from_json((folder / f"{name}.json").read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ from functools import cache
 from importlib import resources
 
 from scalelab._given import shown
+from scalelab.refusal import Refusal
 
 # In seconds; every other unit of a main metric is a rate.
 _TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
@@ -88,7 +89,7 @@ def load(name):
     ((1, 2, 4, 8), 'events/s', 'A hard cap at four thre')
     """
     if not isinstance(name, str) or name not in _all():
-        raise ValueError(
+        raise Refusal(
             f"name must be one of the {len(_all())} bundled series, got {shown(name)}: "
             "datasets.names() lists them"
         )

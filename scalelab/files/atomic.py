@@ -9,6 +9,7 @@ from pathlib import Path
 
 from scalelab import records
 from scalelab._given import shown
+from scalelab.refusal import Refusal
 
 
 def write(path, record):
@@ -63,6 +64,6 @@ def checked(path):
 
 
 def _unwritable(path, cause):
-    return ValueError(
+    return Refusal(
         f"{shown(str(path))} must be a file that can be written, got {cause}: name another"
     )

@@ -7,6 +7,7 @@ parameter, takes at most four parameters, and reads every sample of a point as a
 from decimal import Decimal
 
 from scalelab._given import scalar, shown
+from scalelab.refusal import Refusal
 
 _MOST = 4
 
@@ -28,7 +29,7 @@ def text(recording, parameters=None):
             n for n in varying if all(_number(s.given.get(n)) is not None for s in samples)
         ]
     if isinstance(parameters, str) or not 1 <= len(parameters) <= _MOST:
-        raise ValueError(
+        raise Refusal(
             f"parameters must be a list of one to {_MOST} conditions, got {shown(parameters)}: name "
             f"them out of {', '.join(varying) or 'none that vary'}"
         )
@@ -45,7 +46,7 @@ def text(recording, parameters=None):
     for region, of in regions.items():
         missing = [point for point in points if point not in of]
         if missing:
-            raise ValueError(
+            raise Refusal(
                 f"region {shown(region)} must be measured at every point, got none at "
                 f"{dict(zip(parameters, map(str, missing[0]), strict=True))}: measure it, or leave "
                 "samples out"
@@ -62,7 +63,7 @@ def text(recording, parameters=None):
 def _coordinate(sample, name):
     value = _number(sample.given.get(name))
     if value is None:
-        raise ValueError(
+        raise Refusal(
             f"every sample must have a number for {shown(name)}, got "
             f"{shown(sample.given.get(name))} in {shown(sample.label)}: leave it out"
         )

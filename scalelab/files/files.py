@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scalelab import units
 from scalelab._given import shown
+from scalelab.refusal import Refusal
 
 # Far more than a table or a record needs; a small file can unpack to a thousand times its size.
 MOST = 2**26
@@ -33,7 +34,7 @@ def text(path, most=MOST):
                 raw = stream.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         cause = getattr(error, "strerror", None) or str(error) or "an error"
-        raise ValueError(
+        raise Refusal(
             f"{path} must be a file that can be read to its end, got {shown(cause)}: "
             "check the path, or fetch the file again"
         ) from None
@@ -43,7 +44,7 @@ def text(path, most=MOST):
 def decoded(path, raw, most=MOST):
     """Return the text of bytes that are here already, such as those of standard input."""
     if len(raw) > most:
-        raise ValueError(
+        raise Refusal(
             f"{path} must hold at most {units.text(most, 'B', binary=True)}, got more: "
             "cut it down to what is needed"
         )
@@ -78,7 +79,7 @@ def loaded(path, content):
 def wrong(path, place, expected, given, remedy):
     """Return the error that names file and place: what was expected, what was given, what to do."""
     place = f"{Path(path)} {place}".strip()
-    return ValueError(f"{place} must {expected}, got {shown(given)}: {remedy}")
+    return Refusal(f"{place} must {expected}, got {shown(given)}: {remedy}")
 
 
 def _path(given):
@@ -89,10 +90,10 @@ def _path(given):
     except (TypeError, ValueError, OSError):
         path, special = given, True
     if "\0" in str(path):
-        raise ValueError(
+        raise Refusal(
             f"{shown(given)} must be the path of a file, got a name with a zero byte: check it"
         )
     if special:
         kind = "a pipe or a device" if isinstance(path, Path) else type(given).__name__
-        raise ValueError(f"{given} must be the path of a file, got {kind}: check it")
+        raise Refusal(f"{given} must be the path of a file, got {kind}: check it")
     return path

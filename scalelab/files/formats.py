@@ -5,6 +5,7 @@ from pathlib import Path
 from scalelab import records
 from scalelab.files import files, spreadsheet
 from scalelab.files.nccl import nccl_tests
+from scalelab.refusal import Refusal
 
 
 def read(path):
@@ -26,8 +27,8 @@ def read(path):
 def _recording(path):
     try:
         found = records.from_json(files.text(path))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except Refusal as error:
+        raise Refusal(f"{path}: {error}") from None
     if isinstance(found, records.Sample):
         return records.Recording(Path(path).stem, (found,))
     if not isinstance(found, records.Recording):

@@ -18,6 +18,7 @@ from scalelab import _stored
 from scalelab._given import shown
 from scalelab.files import files
 from scalelab.records import Machine, Recording, Sample
+from scalelab.refusal import Refusal
 
 _PLAIN = {
     f.name: f.type for f in fields(Sample) if f.name not in ("seconds", "given", "machine", "kind")
@@ -36,14 +37,14 @@ def text(recording):
     """
     samples = recording.samples
     if not samples:
-        raise ValueError("recording must hold a sample, got none: CSV is made of their rows")
+        raise Refusal("recording must hold a sample, got none: CSV is made of their rows")
     conditions = list(dict.fromkeys(name for s in samples for name in s.given))
     own = {*_PLAIN, *_NUMBERED, *_TITLES}
     clash = [
         c for c in conditions if c in own or c.startswith("machine.") or c != c.strip() or not c
     ]
     if clash:
-        raise ValueError(
+        raise Refusal(
             f"conditions must have names that no column has, got {shown(clash[0])}: rename it"
         )
     columns = [*_NUMBERED, "label", *conditions, *list(_PLAIN)[1:], *_MACHINE, *_TITLES]
@@ -86,8 +87,8 @@ def read(path, *, machine=None, date=""):
         seconds = [s for *_, s in sorted(runs, key=lambda r: r[:2])]
         try:
             made.append(_sample(row, seconds, machine, row.get("date") or date, titles["title"]))
-        except ValueError as error:
-            raise ValueError(f"{path} {place}: {error}") from None
+        except Refusal as error:
+            raise Refusal(f"{path} {place}: {error}") from None
     return Recording(samples=tuple(made), **titles)
 
 
@@ -116,7 +117,7 @@ def _sample(row, seconds, machine, date, title):
     host = {n.partition(".")[2]: _value(kind, told[n]) for n, kind in _MACHINE.items() if n in told}
     if not host.get("name"):
         if machine is None:
-            raise ValueError(
+            raise Refusal(
                 "row must say the machine, got no machine.name: add that column, or give machine="
             )
         host = _stored.plain(machine) | host

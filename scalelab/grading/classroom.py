@@ -19,6 +19,7 @@ from scalelab.grading.judging.grade_one import Job
 from scalelab.grading.judging.judge import Judge
 from scalelab.grading.out import autograded, record, report, tables
 from scalelab.grading.out.feedback import feedback
+from scalelab.refusal import Refusal
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def _checks(source, tasks):
             named |= {cell.id: cell.id, number: cell.id}
     for task in tasks:
         if task not in named:
-            raise ValueError(
+            raise Refusal(
                 f"--task must be one of {', '.join(sorted(set(named) - set(named.values())))}, "
                 f"got {task!r}: name one that has a check"
             )

@@ -18,6 +18,7 @@ from scalelab.links.posterior import polished, posterior
 from scalelab.links.regimes import DOF, FEWEST, shape, split
 from scalelab.links.sweep import Sweep
 from scalelab.models.network.network import Network
+from scalelab.refusal import Refusal
 
 LEVEL = 0.90
 
@@ -124,7 +125,7 @@ def fit(sweep):
     '5.00 us, 50.0 GB/s'
     """
     if not isinstance(sweep, Sweep):
-        raise ValueError(f"sweep must be a Sweep, got {shown(sweep)}: make one with Sweep.of(...)")
+        raise Refusal(f"sweep must be a Sweep, got {shown(sweep)}: make one with Sweep.of(...)")
     sizes = np.unique(sweep.size)
     if len(sizes) < FEWEST:
         raise Refused(

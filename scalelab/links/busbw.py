@@ -11,6 +11,7 @@ from scalelab._given import real, shown, whole
 from scalelab.links.factors import IN_SWITCH, factor, named, per_byte
 from scalelab.models.machines.hardware import Link
 from scalelab.models.network.bandwidth import switch_bandwidth
+from scalelab.refusal import Refusal
 from scalelab.units import text
 
 # Shares of the link that large messages reach. Point to point: 230 of 300 GB/s on A100, https://
@@ -58,9 +59,7 @@ def explain_busbw(
     workers = whole("workers", workers, "one rank has nobody to talk to", 2)
     collective = named(collective)
     if link is not None and not isinstance(link, Link):
-        raise ValueError(
-            f"link must be a Link, got {shown(link)}: take one from hardware.link(name)"
-        )
+        raise Refusal(f"link must be a Link, got {shown(link)}: take one from hardware.link(name)")
     times = factor(collective, workers)
     rate = size / seconds
     # A ring moves what the factor says, and so does every send and every pipelined broadcast.

@@ -8,6 +8,7 @@ from scalelab._given import shown
 from scalelab.models.network.algorithms import ALGORITHMS, seconds
 from scalelab.models.network.bandwidth import FACTORS, bus_factor, switch_bandwidth
 from scalelab.models.network.network import Network
+from scalelab.refusal import Refusal
 
 COLLECTIVES = (*FACTORS, "send")
 _OTHER_NAMES = {"alltoall": "all-to-all", "sendrecv": "send"}
@@ -23,7 +24,7 @@ def named(collective):
     name = collective.replace("_", "-") if isinstance(collective, str) else collective
     name = _OTHER_NAMES.get(name, name) if isinstance(name, str) else name
     if name not in COLLECTIVES:
-        raise ValueError(
+        raise Refusal(
             f"collective must be one of {', '.join(COLLECTIVES)}, got {shown(collective)}: choose one"
         )
     return name
@@ -61,7 +62,7 @@ def per_byte(collective, algorithm, workers):
     known += {"send": ["point to point"], "all-reduce": [IN_SWITCH]}.get(collective, [])
     known += ["all-reduce by ring"] * (collective == "reduce-scatter")
     if not isinstance(algorithm, str) or algorithm not in known:
-        raise ValueError(
+        raise Refusal(
             f"algorithm must be one of {', '.join(known)} for {collective}, got {shown(algorithm)}: "
             "the rounds of others depend on the network, so leave it out where it is not known"
         )

@@ -12,6 +12,7 @@ import numpy as np
 from scalelab._given import shown, whole
 from scalelab.data import datasets
 from scalelab.links import factors
+from scalelab.refusal import Refusal
 from scalelab.units import parse
 
 _LEAST = 0.1  # of a printed rate: "0.00" leaves even its order of magnitude open
@@ -50,7 +51,7 @@ class Sweep:
         share = factors.factor(collective, workers)
         size, _ = _column("size", size)
         if len(size) != len(rate):
-            raise ValueError(
+            raise Refusal(
                 f"rate must be a column of {len(size)} rows, got {len(rate)}: give one per size"
             )
         seconds = share * size / (rate * parse(f"1 {unit}", "B/s"))
@@ -66,7 +67,7 @@ class Sweep:
         20
         """
         if name not in published_names():
-            raise ValueError(
+            raise Refusal(
                 f"name must be one of {', '.join(published_names())}, got {shown(name)}: choose one"
             )
         series = datasets.load(name)
@@ -88,7 +89,7 @@ class Sweep:
         samples = tuple(getattr(samples, "samples", samples))
         given = [sample.given for sample in samples]
         if not given or not all("bytes" in one and "workers" in one for one in given):
-            raise ValueError(
+            raise Refusal(
                 f"samples must be a sweep that tells bytes and workers, got {len(given)} of which "
                 f"{sum('bytes' in one for one in given)} tell bytes: measure.collectives makes one"
             )
@@ -99,7 +100,7 @@ class Sweep:
         }
         for key, values in told.items():
             if len(values) > 1:
-                raise ValueError(
+                raise Refusal(
                     f"samples must be of one experiment, got {key} {shown(sorted(map(str, values)))}"
                     ": fit them one by one"
                 )
@@ -115,7 +116,7 @@ class Sweep:
     def _checked(cls, size, seconds, rounding, workers, collective, algorithm):
         size, _ = _column("size", size)
         if len(size) != len(seconds):
-            raise ValueError(
+            raise Refusal(
                 f"seconds must be a column of {len(size)} rows, got {len(seconds)}: one per size"
             )
         workers = whole("workers", workers, "it counts the ranks that take part", 2)
@@ -160,12 +161,12 @@ def _column(name, given):
             raise TypeError
         values = np.array([float(x) for x in given])
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(
+        raise Refusal(
             f"{name} must be a column of numbers, got {shown(given)}: give one number per row"
         ) from None
     wrong = values[~((values > 1e-30) & (values < 1e30))]
     if wrong.size or not values.size:
-        raise ValueError(
+        raise Refusal(
             f"{name} must be positive numbers, at least one, got "
             f"{wrong[0] if wrong.size else 'none'}: correct or leave out the row"
         )

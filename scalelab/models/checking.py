@@ -10,6 +10,7 @@ import numbers as kinds
 import numpy as np
 
 from scalelab._given import expected, shown
+from scalelab.refusal import Refusal
 
 
 def numbers(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):
@@ -23,7 +24,7 @@ def numbers(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):
             inside = (array > low if above else array >= low) & (array <= high) & np.isfinite(array)
             where = int(np.flatnonzero(~inside.ravel())[0])
             place = f" at position {where}" if array.ndim else ""
-            raise ValueError(
+            raise Refusal(
                 f"{name} must be {expected(low, high, above)}, "
                 f"got {array.flat[where]:g}{place}: {meaning}"
             )
@@ -38,7 +39,7 @@ def table(**columns):
     shapes = {name: array.shape for name, array in arrays.items()}
     if len(set(shapes.values())) > 1 or any(len(s) != 1 or s == (0,) for s in shapes.values()):
         listed = " and ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
-        raise ValueError(
+        raise Refusal(
             f"{' and '.join(shapes)} must be columns of one table with the same number of rows, "
             f"at least one, got {listed}: give one value per row"
         )
@@ -47,19 +48,21 @@ def table(**columns):
 
 def answer(formula, *arrays):
     """Evaluate `formula` on the arrays, broadcast; a scalar answer is a plain float."""
+    shapes = [np.shape(a) for a in arrays]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise Refusal(
+            f"arrays must have shapes that broadcast together, got {', '.join(map(str, shapes))}: "
+            "give one number per row, or a single number for all"
+        ) from None
     try:
         # A finite question with an infinite answer is refused; an answer of zero is legitimate.
         with np.errstate(over="raise", under="ignore"):
             value = formula(*arrays)
     except FloatingPointError:
-        raise ValueError(
+        raise Refusal(
             "the numbers must give a result below 1.8e308, got one that is larger: check the units"
-        ) from None
-    except ValueError:
-        shapes = ", ".join(str(a.shape) for a in arrays)
-        raise ValueError(
-            f"arrays must have shapes that broadcast together, got {shapes}: "
-            "give one number per row, or a single number for all"
         ) from None
     return float(value) if np.ndim(value) == 0 else value
 
@@ -77,6 +80,4 @@ def _floats(name, given, meaning):
             return array.astype(float, copy=False)
     except (TypeError, ValueError, RuntimeError, OverflowError):
         pass  # ragged lists, tensors that need a gradient, integers beyond the range of a float
-    raise TypeError(
-        f"{name} must be a number or an array of numbers, got {shown(given)}: {meaning}"
-    )
+    raise Refusal(f"{name} must be a number or an array of numbers, got {shown(given)}: {meaning}")

@@ -6,6 +6,7 @@ import numpy as np
 
 from scalelab._given import shown
 from scalelab.models.checking import numbers
+from scalelab.refusal import Refusal
 
 MOST = 1e9  # workers, or anything that is counted: far beyond, and floats still count exactly
 
@@ -16,14 +17,14 @@ def text(name, given, remedy):
     """Return text that says something, or a sentence."""
     if isinstance(given, str) and given.strip():
         return given
-    raise ValueError(f"{name} must be text, got {shown(given)}: {remedy}")
+    raise Refusal(f"{name} must be text, got {shown(given)}: {remedy}")
 
 
 def dated(name, given, remedy):
     """Return a date as text, or say how one is written."""
     if isinstance(given, str) and _DATE.fullmatch(given):
         return given
-    raise ValueError(
+    raise Refusal(
         f"{name} must be a year, a month or a day such as 2021-04-21, got {shown(given)}: {remedy}"
     )
 
@@ -32,7 +33,7 @@ def chosen(name, given, table):
     """Return the entry that a name stands for, or say which names there are."""
     if isinstance(given, str) and given in table:
         return table[given]
-    raise ValueError(
+    raise Refusal(
         f"{name} must be one of {', '.join(table)}, got {shown(given)}: take a name from this list"
     )
 
@@ -41,7 +42,7 @@ def instance(name, given, kind, remedy):
     """Return the record that was given, or say of what kind it should be."""
     if isinstance(given, kind):
         return given
-    raise TypeError(f"{name} must be a {kind.__name__}, got {shown(given)}: {remedy}")
+    raise Refusal(f"{name} must be a {kind.__name__}, got {shown(given)}: {remedy}")
 
 
 def counts(name, given, meaning, low=1):
@@ -49,5 +50,5 @@ def counts(name, given, meaning, low=1):
     array = numbers(name, given, meaning, low, MOST)
     parts = array[array != np.floor(array)]
     if parts.size:
-        raise ValueError(f"{name} must be a whole number, got {parts[0]:g}: {meaning}")
+        raise Refusal(f"{name} must be a whole number, got {parts[0]:g}: {meaning}")
     return array

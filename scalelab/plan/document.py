@@ -1,8 +1,8 @@
 """A plan as plain data for other programs: SI units, None for what is not known or never ends."""
 
-import math
 from dataclasses import asdict
 
+from scalelab._stored import finite
 from scalelab.plan import published, step
 
 
@@ -14,7 +14,7 @@ def document(plan):
     >>> found["chosen"], found["rows"][0]["fits"]
     (128, False)
     """
-    return _finite(
+    return finite(
         {
             "name": plan.job.name,
             "stamp": "model",
@@ -63,13 +63,3 @@ def _row(plan, one):
         "joules_per_token": one.joules_per_token,
         "excluded": list(plan.excluded.get(one.workers, ())),
     }
-
-
-def _finite(given):
-    if isinstance(given, dict):
-        return {key: _finite(value) for key, value in given.items()}
-    if isinstance(given, (list, tuple)):
-        return [_finite(value) for value in given]
-    if isinstance(given, float):  # NumPy's too
-        return float(given) if math.isfinite(given) else None
-    return given

@@ -9,6 +9,7 @@ from typing import Any
 
 from scalelab import units
 from scalelab._given import real, shown, whole
+from scalelab.refusal import Refusal
 
 # "70B" parameters, "4M" tokens, "15T" tokens: as people write counts.
 _COUNTS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
@@ -31,16 +32,16 @@ class Field:
 def table(where, given, fields):
     """Return {key: value} with defaults for what is absent; `where` is the path, such as "a.toml: model"."""
     if not isinstance(given, dict):
-        raise ValueError(f"{where} must be a table, got {shown(given)}: write [{_last(where)}]")
+        raise Refusal(f"{where} must be a table, got {shown(given)}: write [{_last(where)}]")
     for key in given:
         if key not in fields:
-            raise ValueError(
+            raise Refusal(
                 f"{where} must hold keys that are known, got {shown(key)}: {hint(key, fields)}"
             )
     values = {}
     for key, field in fields.items():
         if key not in given and field.default is REQUIRED:
-            raise ValueError(f"{where}.{key} must be given, got nothing: {field.meaning}")
+            raise Refusal(f"{where}.{key} must be given, got nothing: {field.meaning}")
         values[key] = value(f"{where}.{key}", given[key], field) if key in given else field.default
     return values
 
@@ -64,16 +65,16 @@ def value(where, given, field):
     if field.kind == "flag":
         if isinstance(given, bool):
             return given
-        raise ValueError(f"{where} must be true or false, got {shown(given)}: {field.meaning}")
+        raise Refusal(f"{where} must be true or false, got {shown(given)}: {field.meaning}")
     if field.kind == "text":
         if isinstance(given, str) and (given in field.names or (not field.names and given)):
             return given
         some = ", ".join(field.names) if field.names else "text"
         near = hint(given, field.names) if field.names else field.meaning
-        raise ValueError(f"{where} must be {_one_of(some)}, got {shown(given)}: {near}")
+        raise Refusal(f"{where} must be {_one_of(some)}, got {shown(given)}: {near}")
     if field.kind == "sizes":
         if not isinstance(given, list) or not given or len(given) > 64:
-            raise ValueError(
+            raise Refusal(
                 f"{where} must be a list of 1 to 64 counts, got {shown(given)}: {field.meaning}"
             )
         return tuple(
@@ -91,7 +92,7 @@ def _number(where, given, field):
     """Return a number from a number or from text with a unit."""
     if not isinstance(given, str):
         if isinstance(given, bool) or not isinstance(given, (int, float)):
-            raise ValueError(f"{where} must be {_kind(field)}, got {shown(given)}: {field.meaning}")
+            raise Refusal(f"{where} must be {_kind(field)}, got {shown(given)}: {field.meaning}")
         return given
     try:
         if field.kind == "count":
@@ -100,8 +101,8 @@ def _number(where, given, field):
         if field.kind == "B/s" and "bit/s" in given:
             return units.parse(given, "bit/s") / 8
         return units.parse(given, {"share": "%", "number": ""}.get(field.kind, field.kind))
-    except (ValueError, TypeError):
-        raise ValueError(
+    except Refusal:
+        raise Refusal(
             f"{where} must be {_kind(field)}, got {shown(given)}: {field.meaning}"
         ) from None
 

@@ -16,6 +16,7 @@ from scalelab.models.network.network import Network
 from scalelab.plan.fields import hint, table
 from scalelab.plan.job import Cluster, Goal, Job, Layout
 from scalelab.plan.keys import KEYS
+from scalelab.refusal import Refusal
 
 MOST_BYTES = 2**20  # a plan is a page of text
 NEEDED = ("model", "training", "cluster")
@@ -30,7 +31,7 @@ def read(path):
             raw = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "no path"
-        raise ValueError(
+        raise Refusal(
             f"FILE must be one that can be read, got {shown(str(path))} ({why}): "
             "scalelab plan --example > plan.toml writes one to start from"
         ) from None
@@ -59,15 +60,15 @@ def example():
 def described(given, name="plan"):
     """Return the job that nested tables describe."""
     if not isinstance(given, dict):
-        raise ValueError(f"{name} must hold tables, got {shown(given)}: begin with [model]")
+        raise Refusal(f"{name} must hold tables, got {shown(given)}: begin with [model]")
     for key in given:
         if key not in KEYS:
-            raise ValueError(
+            raise Refusal(
                 f"{name} must hold tables that are known, got {shown(key)}: {hint(key, KEYS)}"
             )
     for key in NEEDED:
         if key not in given:
-            raise ValueError(f"{name} must have a table {key}, got none: write [{key}]")
+            raise Refusal(f"{name} must have a table {key}, got none: write [{key}]")
     parts = {key: table(f"{name}: {key}", given.get(key, {}), KEYS[key]) for key in KEYS}
     training, shape = parts["training"], _shape(name, parts["model"])
     batch = _batch(name, training)
@@ -89,7 +90,7 @@ def described(given, name="plan"):
 def _decoded(raw, name):
     kind = "JSON" if name.lower().endswith(".json") else "TOML"
     if len(raw) > MOST_BYTES:
-        raise ValueError(f"{name} must be at most 1 MiB, got more: a plan is a page of text")
+        raise Refusal(f"{name} must be at most 1 MiB, got more: a plan is a page of text")
     try:
         text = raw.decode("utf-8-sig") if isinstance(raw, bytes) else raw
         return json.loads(text) if kind == "JSON" else tomllib.loads(text)
@@ -100,18 +101,18 @@ def _decoded(raw, name):
         why, remedy = "brackets in brackets without end", "tables one level deep are enough"
     except ValueError as error:
         why, remedy = " ".join(str(error).split())[:120], "see scalelab plan --example"
-    raise ValueError(f"{name} must be {kind}, got {why}: {remedy}")
+    raise Refusal(f"{name} must be {kind}, got {why}: {remedy}")
 
 
 def _shape(name, given):
     expected = given.pop("parameters")
     try:
         shape = Transformer(**given)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{name}: model: {error}") from None
+    except Refusal as error:
+        raise Refusal(f"{name}: model: {error}") from None
     counted = transformer.parameters(shape)
     if expected is not None and not 0.9 <= counted / expected <= 1.1:
-        raise ValueError(
+        raise Refusal(
             f"{name}: model.parameters must agree with the shape, which makes {counted:.3g}, "
             f"got {expected:.3g}: check layers, hidden, feedforward, gated, tied and vocabulary"
         )
@@ -121,7 +122,7 @@ def _shape(name, given):
 def _batch(name, training):
     sequences, tokens = training["batch"], training["batch_tokens"]
     if (sequences is None) == (tokens is None):
-        raise ValueError(
+        raise Refusal(
             f"{name}: training.batch must be given, or else training.batch_tokens, "
             f"got {'neither' if sequences is None else 'both'}: "
             "it is the sequences, or the tokens, of one step on all devices"
@@ -138,7 +139,7 @@ def _cluster(name, given, dtype):
     node = hardware.node(given["node"]) if given["node"] else None
     device = hardware.device(given["device"]) if given["device"] else getattr(node, "device", None)
     if device and given["peak"] is None and dtype not in device.peaks:
-        raise ValueError(
+        raise Refusal(
             f"{name}: training.format must be one that {device.name} has, got {dtype!r}: "
             f"there are {', '.join(device.peaks)}; or give cluster.peak"
         )
@@ -155,13 +156,13 @@ def _cluster(name, given, dtype):
     found = {key: given[key] if given[key] is not None else known[key] for key in known}
     for key in ("peak", "memory", "bandwidth", "per_node", "inside", "outside"):
         if found[key] is None:
-            raise ValueError(
+            raise Refusal(
                 f"{name}: cluster.{key} must be given, got nothing: {KEYS['cluster'][key].meaning}; "
                 "cluster.node = 'DGX H100' would bring it along"
             )
     rest, work = given["idle_power"], found["power"]
     if rest is not None and work is not None and rest > work:
-        raise ValueError(
+        raise Refusal(
             f"{name}: cluster.idle_power must be at most the power at work, {work:g} W, "
             f"got {rest:g} W: computing draws power too"
         )
@@ -183,7 +184,7 @@ def _sensible(name, job):
     """Refuse what contradicts itself."""
     layout, goal = job.layout, job.goal
     if layout.tensor and job.shape.heads % layout.tensor:
-        raise ValueError(
+        raise Refusal(
             f"{name}: layout.tensor must divide the {job.shape.heads} heads, got {layout.tensor}: "
             "every device takes whole heads"
         )
@@ -191,29 +192,29 @@ def _sensible(name, job):
         layout.pipeline > job.shape.layers
         or layout.chunks > -(-job.shape.layers // layout.pipeline)
     ):
-        raise ValueError(
+        raise Refusal(
             f"{name}: layout.pipeline must leave a layer for each stage and chunk, "
             f"got {layout.pipeline} x {layout.chunks} for {job.shape.layers} layers: use fewer"
         )
     if layout.chunks > 1 and layout.pipeline is None:
-        raise ValueError(
+        raise Refusal(
             f"{name}: layout.pipeline must be given with layout.chunks, got nothing: "
             "chunks interleave the stages of a pipeline"
         )
     for key in ("deadline", "budget"):
         if getattr(goal, key) is not None and goal.tokens is None:
-            raise ValueError(
+            raise Refusal(
                 f"{name}: goal.tokens must be given with goal.{key}, got nothing: "
                 "without an end there is no time and no bill"
             )
     if goal.budget is not None and job.cluster.price is None:
-        raise ValueError(
+        raise Refusal(
             f"{name}: cluster.price must be given with goal.budget, got nothing: "
             "it is dollars for one device and hour"
         )
     sizes = job.cluster.sizes
     if sizes and sizes[-1] > job.cluster.largest:
-        raise ValueError(
+        raise Refusal(
             f"{name}: cluster.sizes must be at most cluster.largest, {job.cluster.largest}, "
             f"got {sizes[-1]}: raise largest, or drop it"
         )

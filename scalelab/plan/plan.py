@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from scalelab.plan import choice, published, whatif
 from scalelab.plan.job import Job
 from scalelab.plan.row import Row, row
+from scalelab.refusal import Refusal
 
 NOT_MODELLED = (
     "Kernels reach one share of the peak, whatever their shape: small matrices reach less.",
@@ -93,7 +94,7 @@ def sizes(job):
         return cluster.sizes
     least = (layout.tensor or 1) * (layout.pipeline or 1)
     if least > cluster.largest:
-        raise ValueError(
+        raise Refusal(
             f"{job.name}: layout must fit into cluster.largest, {cluster.largest} devices, got "
             f"{layout.tensor or 1} x {layout.pipeline or 1}: raise largest, or split the model less"
         )

@@ -1,6 +1,7 @@
 """Whether passes are of one study: what must not differ between them does not, or the field is named."""
 
 from scalelab._given import shown
+from scalelab.refusal import Refusal
 
 # What a time and a quality depend on, beside the workers and the seed.
 FIELDS = ("metric", "better", "data", "code")
@@ -42,14 +43,14 @@ def _seeds(passes):
     for workers, found in seeds.items():
         again = {seed for seed in found if found.count(seed) > 1}
         if again:
-            raise ValueError(
+            raise Refusal(
                 f"passes of {workers} workers must differ in their seed, got {min(again)} more than "
                 "once: keep one pass of each seed, decided before looking"
             )
     first, *others = sorted(seeds)
     for other in others:
         if set(seeds[other]) != set(seeds[first]):
-            raise ValueError(
+            raise Refusal(
                 f"passes must have the same seed in every size, got {sorted(seeds[first])} with "
                 f"{first} workers and {sorted(seeds[other])} with {other}: run the missing ones"
             )
@@ -83,7 +84,7 @@ def _same(name, one, two, first, other):
 
 def _refuse(what, one, two, first, other, remedy="declare the same in all passes"):
     here, there = f"{first.workers} workers", f"{other.workers}"
-    raise ValueError(
+    raise Refusal(
         f"passes must agree in {what}, got {shown(one)} with {here} and {shown(two)} with {there}: "
         f"{remedy}"
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from scalelab import records
 from scalelab._given import shown
 from scalelab.records import Pass, Passes
+from scalelab.refusal import Refusal
 from scalelab.rubric import rubric
 from scalelab.rubric.agreement import agree
 from scalelab.rubric.claim import CLAIMS, error, of_claim
@@ -58,7 +59,7 @@ def assess(handed_in, claim=None, limits=None, **how):
     try:
         rows = {name: how.pop(name) for name in ("price", "flat_rate") if name in how}
         report = rubric.judge(rubric.of_passes(passes, **rows), limits, **how)
-    except ValueError as fault:
+    except Refusal as fault:
         findings.append(error("not_judged", f"The rubric refuses it: {fault}.", "Mend it first."))
     if report is not None:
         findings += _of_report(report)
@@ -77,7 +78,7 @@ def _read(given):
     if isinstance(given, str):
         try:
             given = records.from_json(given)
-        except ValueError as fault:
+        except Refusal as fault:
             return None, [error("unreadable", f"{fault}.", "Hand in what one_pass.append wrote.")]
     if isinstance(given, Pass):
         given = Passes("one pass", (given,))
@@ -111,7 +112,7 @@ def _copied(passes):
 def _mixed(passes):
     try:
         agree(passes.passes)
-    except ValueError as fault:
+    except Refusal as fault:
         return error("mixed", f"The passes are not of one study: {fault}.", "Measure them alike.")
     return None
 

@@ -6,6 +6,7 @@ from scalelab import records
 from scalelab._given import real, shown
 from scalelab.files import files
 from scalelab.records import Machine, Stamp
+from scalelab.refusal import Refusal
 from scalelab.rubric import rows as rubric_rows
 from scalelab.tables import cells as _cells
 from scalelab.tables import columns as _columns
@@ -47,8 +48,8 @@ def parse(path, content, *, work=None, price=None, better=None, flat_rate=False)
         passes = recorded(content)
         if passes is not None:
             return rubric_rows.of_passes(passes, price=price, flat_rate=flat_rate)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except Refusal as error:
+        raise Refusal(f"{path}: {error}") from None
     grid, found = _grid.of(path, content), table.parse(path, content)
     heading = next((h.text for h in grid.headings if h.role == "quality"), "quality")
     if better is None:
@@ -59,8 +60,8 @@ def parse(path, content, *, work=None, price=None, better=None, flat_rate=False)
             latencies=_latencies(path, grid), flat_rate=flat_rate,
             seeded=any(h.role == "run" and "seed" in h.text.casefold() for h in grid.headings),
         )  # fmt: skip
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except Refusal as error:
+        raise Refusal(f"{path}: {error}") from None
 
 
 def recorded(content):
@@ -100,7 +101,7 @@ def of_table(
             amount = row.workers
         place = f"{found.place} {row.line}"
         if row.run and (row.workers, row.run) in seen:
-            raise ValueError(
+            raise Refusal(
                 f"{place} must be a run of its own, got run {shown(row.run)} of {row.workers} "
                 "workers again: keep one row of each run"
             )
@@ -129,7 +130,7 @@ def of_table(
 def _one_machine(found):
     names = list(dict.fromkeys(row.machine for row in found.rows if row.machine))
     if len(names) > 1:
-        raise ValueError(
+        raise Refusal(
             f"rows must come from one machine, got {shown(names[0])} and {shown(names[1])}: "
             "their times do not compare, so judge each machine by itself"
         )
@@ -143,9 +144,9 @@ def _complete(cells, places):
     ):
         lacking = [p for c, p in zip(cells, places, strict=True) if c[name] is None]
         if len(lacking) == len(cells):
-            raise ValueError(f"the table must have a column `{name}`, got none: {remedy}")
+            raise Refusal(f"the table must have a column `{name}`, got none: {remedy}")
         if lacking:
-            raise ValueError(
+            raise Refusal(
                 f"{lacking[0]} must hold a {name} as other rows do, got nothing: "
                 "measure it in the same run, or leave the row out and say so"
             )
@@ -155,7 +156,7 @@ def _seconds(place, found, row, work):
     if found.measure == "seconds":
         return row.seconds
     if work is None:
-        raise ValueError(
+        raise Refusal(
             f"{place} must state the work of the whole job beside a throughput, got none: "
             "add a column `work`, or give it with --work"
         )

@@ -8,6 +8,7 @@ workers, so that no chosen row is dominated.
 from dataclasses import dataclass
 
 from scalelab._given import real, shown
+from scalelab.refusal import Refusal
 
 PREFERENCES = ("fastest", "cheapest")
 _HAIR = 1e-9  # relative: what rounding may do to a product
@@ -34,7 +35,7 @@ class Limits:
             if (value := getattr(self, name)) is not None:
                 real(name, value, "leave it out to ask for nothing", 0, above=True)
         if self.prefer is not None and self.prefer not in PREFERENCES:
-            raise ValueError(
+            raise Refusal(
                 f"prefer must be fastest or cheapest, got {shown(self.prefer)}: choose one"
             )
 

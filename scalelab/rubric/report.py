@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from scalelab._given import shown
 from scalelab.records import Stamp
+from scalelab.refusal import Refusal
 from scalelab.rubric.gate import Gate
 from scalelab.rubric.ranking import Limits
 from scalelab.rubric.shortfall import Serial, Shortfall
@@ -85,7 +86,7 @@ class Report:
         found = [row for row in self.rows if row.workers == workers]
         if not found:
             sizes = ", ".join(str(row.workers) for row in self.rows)
-            raise ValueError(
+            raise Refusal(
                 f"workers must be one of {sizes}, got {shown(workers)}: only these were measured"
             )
         return found[0]

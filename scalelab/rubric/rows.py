@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from scalelab._given import real, shown, whole
 from scalelab.records import Machine, Pass, Passes, Stamp
+from scalelab.refusal import Refusal
 from scalelab.rubric.agreement import agree
 from scalelab.tables import sizes
 
@@ -111,7 +112,7 @@ def columns(
     listed = {n: _listed(n, v, length) for n, v in given.items() if v is not None}
     for needed in ("seconds", "quality", "rate"):
         if needed not in listed:
-            raise ValueError(f"{needed} must be given for every row, got none: measure it too")
+            raise Refusal(f"{needed} must be given for every row, got none: measure it too")
     cells = [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)]
     places = [f"row {i}" for i in range(1, length + 1)]
     return measured(
@@ -130,13 +131,13 @@ def of_passes(passes, *, price=None, flat_rate=False):
         title, listed = passes.title, passes.passes
     listed = list(listed) if isinstance(listed, (list, tuple)) else [listed]
     if not listed or not all(isinstance(one, Pass) for one in listed):
-        raise ValueError(
+        raise Refusal(
             f"passes must be records of one_pass, at least one, got {shown(passes)}: "
             "take them with scalelab.measure.capstone.one_pass"
         )
     for number, one in enumerate(listed, 1):
         if not one.intact:
-            raise ValueError(
+            raise Refusal(
                 f"pass {number} must be as one_pass sealed it, got other values: it was edited or "
                 "made by hand, so hand in the file that was written, or a table"
             )
@@ -172,19 +173,19 @@ def by_hand():
 def measured(cells, places, *, better, flat_rate, work_stated, **told):
     """Check every row, told by its place, and put the runs of a size together."""
     if better not in ("higher", "lower"):
-        raise ValueError(f"better must be higher or lower, got {shown(better)}: which is good?")
+        raise Refusal(f"better must be higher or lower, got {shown(better)}: which is good?")
     groups = {}
     for cell, place in zip(cells, places, strict=True):
         row = _checked(cell, place, work_stated)
         groups.setdefault(row["workers"], []).append((row, place))
     if len(groups) < 2:
-        raise ValueError(
+        raise Refusal(
             f"rows must be of at least two worker counts, got {len(groups)}: "
             "a single size shows no scaling, so measure the baseline too"
         )
     found = tuple(_together(k, groups[k]) for k in sorted(groups))
     if not flat_rate and sizes.fixed([(one.workers, one.rate) for one in found]) == "strong":
-        raise ValueError(
+        raise Refusal(
             "rate must be the price of all workers together, got about the same for "
             f"{found[0].workers} and {found[-1].workers} workers: multiply a price per worker by the "
             "workers, or say flat_rate where it truly stays"
@@ -197,7 +198,7 @@ def _checked(cell, place, work_stated):
     row = {"workers": whole(f"workers of {place}", cell.get("workers"), "it counts workers")}
     for name in ("seconds", "quality", "rate", *(["work"] if work_stated else [])):
         if cell.get(name) is None:
-            raise ValueError(
+            raise Refusal(
                 f"{name} must be given for every row, got none in {place}: a row is judged by time, "
                 "quality and cost of one pass, so measure what is missing, or leave the row out"
             )
@@ -215,7 +216,7 @@ def _together(workers, rows):
     for name in ("rate", "work"):
         told = [row.get(name, 1.0) for row, _ in rows]
         if max(told) > (1 + 1e-9) * min(told):
-            raise ValueError(
+            raise Refusal(
                 f"{name} must be the same in all runs of {workers} workers, got {min(told):g} and "
                 f"{max(told):g} ({rows[0][1]} and others): replicates differ in nothing but chance"
             )
@@ -255,7 +256,7 @@ def _listed(name, given, length=None):
         or len(listed) != (length or len(listed))
     ):
         expected = f"{length} entries" if length else "at least one entry"
-        raise ValueError(
+        raise Refusal(
             f"{name} must be a column of {expected}, got {shown(given)}: give one number per run"
         )
     return listed

@@ -11,6 +11,7 @@ from dataclasses import replace
 from scalelab._given import shown, whole
 from scalelab.models.cost import cost, energy
 from scalelab.models.scaling import laws, speedup, study
+from scalelab.refusal import Refusal
 from scalelab.rubric import gate as _gate
 from scalelab.rubric import shortfall as _shortfall
 from scalelab.rubric import verdict as _verdict
@@ -45,7 +46,7 @@ def judge(measured, limits=None, *, baseline=None, noise=None, grid=None, **give
     (0.0376, 1, 8)
     """
     if not isinstance(measured, Measured):
-        raise TypeError(
+        raise Refusal(
             f"measured must be the rows of a study, got {shown(measured)}: make them with "
             "rubric.columns, rubric.of_passes or rubric.read"
         )
@@ -55,7 +56,7 @@ def judge(measured, limits=None, *, baseline=None, noise=None, grid=None, **give
     _to_a_target(found)
     _tolerable(limits.tolerance, base)
     if limits.grams is not None and grid is None:
-        raise ValueError("grams must go with a grid, got none: say what its power emits")
+        raise Refusal("grams must go with a grid, got none: say what its power emits")
     rows = tuple(_row(one, base, found, measured, limits, noise, grid) for one in found)
     ranked = [row for row in rows if row.passes_gate]
     scaling = measured.scaling
@@ -122,13 +123,11 @@ def plain(report, full=False):
 
 def _limits(limits, given):
     if limits is not None and (given or not isinstance(limits, Limits)):
-        raise TypeError(
-            f"limits must be given as Limits or one by one, got {shown(limits)}: choose"
-        )
+        raise Refusal(f"limits must be given as Limits or one by one, got {shown(limits)}: choose")
     unknown = [name for name in given if name not in Limits.__dataclass_fields__]
     if unknown:
         known = ", ".join(Limits.__dataclass_fields__)
-        raise TypeError(f"limits must be among {known}, got {unknown[0]}: name one of them")
+        raise Refusal(f"limits must be among {known}, got {unknown[0]}: name one of them")
     return limits or Limits(**given)
 
 
@@ -140,7 +139,7 @@ def _base(found, baseline):
         if one.workers == baseline:
             return one
     sizes = ", ".join(str(one.workers) for one in found)
-    raise ValueError(
+    raise Refusal(
         f"baseline must be one of the sizes {sizes}, got {baseline}: "
         "every metric compares with it, so measure it, or name another"
     )
@@ -149,7 +148,7 @@ def _base(found, baseline):
 def _tolerable(tolerance, base):
     most = abs(base.quality)
     if tolerance and tolerance >= most:
-        raise ValueError(
+        raise Refusal(
             f"tolerance must be below the quality of the baseline, {most:g}, got {tolerance:g}: "
             "any result would pass; it is in units of the quality, so half a point of 0.871 is 0.005"
         )
@@ -158,7 +157,7 @@ def _tolerable(tolerance, base):
 def _to_a_target(found):
     """Where the training to a target is known, one trained model is the work of every row."""
     if any(one.epochs for one in found) and len({one.work for one in found}) > 1:
-        raise ValueError(
+        raise Refusal(
             "work must be the same in all rows where epochs are given, got different: the work of a "
             "run to a target is one trained model, and its samples are what epochs tell"
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scalelab.records import Stamp
+from scalelab.refusal import Refusal
 from scalelab.show import words
 
 KINDS = ("line", "dashed", "points", "band", "part", "lane")
@@ -52,7 +53,7 @@ class Series:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(
+            raise Refusal(
                 f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}: "
                 "it says how the series is drawn"
             )
@@ -63,17 +64,17 @@ class Series:
         for name in ("y", "low", "high"):
             value = getattr(self, name)
             if value is not None and value.shape != self.x.shape:
-                raise ValueError(
+                raise Refusal(
                     f"{name} of {self.label!r} must have one value for each x ({self.x.size}), "
                     f"got {value.size}: give arrays of the same length"
                 )
         if self.names and len(self.names) != self.x.size:
-            raise ValueError(
+            raise Refusal(
                 f"names of {self.label!r} must be one for each of its {self.x.size} points, "
                 f"got {len(self.names)}: name all of them or none"
             )
         if not self.x.size:
-            raise ValueError(f"series {self.label!r} must hold at least one point, got none")
+            raise Refusal(f"series {self.label!r} must hold at least one point, got none")
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Chart:
     def __post_init__(self) -> None:
         object.__setattr__(self, "series", tuple(self.series))
         if not self.series:
-            raise ValueError(f"chart {self.title!r} must hold at least one series, got none")
+            raise Refusal(f"chart {self.title!r} must hold at least one series, got none")
 
     def describe(self) -> str:
         """Return the alt text: what is plotted against what, and where each series begins and ends."""

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from scalelab import units
+from scalelab.refusal import Refusal
 from scalelab.show import draw, page
 from scalelab.show.chart import Chart
 
@@ -46,19 +47,19 @@ class Slider:
         object.__setattr__(self, "values", tuple(self.values))
         object.__setattr__(self, "near", tuple(self.near) or self.values)
         if self.follows and self.follows not in FOLLOWED:
-            raise ValueError(
+            raise Refusal(
                 f"follows of {self.label!r} must be one of {', '.join(FOLLOWED)}, got "
                 f"{self.follows!r}: these are what a reader can say of their hardware"
             )
         if self.follows and (
             len(self.near) != len(self.values) or any(isinstance(one, str) for one in self.near)
         ):
-            raise ValueError(
+            raise Refusal(
                 f"near of {self.label!r} must hold a number for each of its {len(self.values)} "
                 f"values, got {len(self.near)}: give the {self.follows} at each stop"
             )
         if self.start not in self.values:
-            raise ValueError(
+            raise Refusal(
                 f"start of {self.label!r} must be one of its values, got {self.start!r}: "
                 f"choose from {self.values[:3]} and so on"
             )
@@ -96,7 +97,7 @@ class Replay(Figure):
     def __init__(self, make: Callable[..., Chart], sliders: dict[str, Slider]) -> None:
         shape = [len(one.values) for one in sliders.values()]
         if math.prod(shape) > MOST_FRAMES:
-            raise ValueError(
+            raise Refusal(
                 f"the sliders must have at most {MOST_FRAMES} positions together, got "
                 f"{math.prod(shape)}: give them fewer values"
             )
@@ -104,7 +105,7 @@ class Replay(Figure):
         charts = [make(**dict(zip(sliders, choice, strict=True))) for choice in choices]
         _refuse_changing_words(charts)
         if any(one.names or one.tag for chart in charts for one in chart.series):
-            raise ValueError(
+            raise Refusal(
                 "series must have neither names nor a tag under sliders, got one that has: its text "
                 "would stay where it was drawn first"
             )
@@ -153,7 +154,7 @@ def _refuse_changing_words(charts: list[Chart]) -> None:
         for chart in charts
     }
     if len(words) > 1:
-        raise ValueError(
+        raise Refusal(
             "series and readouts must keep their names and kinds at every slider position, got "
             f"{len(words)} different sets: put what changes into the title or the readout's text"
         )

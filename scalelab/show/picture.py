@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from scalelab._given import shown
+from scalelab.refusal import Refusal
 from scalelab.show import draw, page
 from scalelab.show.chart import Chart
 
@@ -19,11 +20,11 @@ def checked(path):
     """Return the path if a picture can be written there."""
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(
+        raise Refusal(
             f"a picture must end in {', '.join(SUFFIXES)}, got {shown(str(path))}: choose one"
         )
     if path.is_dir() or not path.parent.is_dir():
-        raise ValueError(
+        raise Refusal(
             f"a picture must go into a folder that exists, got {shown(str(path))}: name another"
         )
     return path
@@ -36,7 +37,7 @@ def write(chart: Chart, path):
     try:
         path.write_bytes(make(chart))
     except OSError as error:
-        raise ValueError(
+        raise Refusal(
             f"{path} must be a file that can be written, got {shown(error.strerror)}: name another"
         ) from None
 

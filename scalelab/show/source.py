@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
+from scalelab.refusal import Refusal
+
 
 class Source:
     """The text of a function as it stands in the package, highlighted where it is shown."""
@@ -25,7 +27,7 @@ def source(function) -> Source:
         lines, first = inspect.getsourcelines(inspect.unwrap(function))
         file = Path(inspect.getsourcefile(inspect.unwrap(function)))
     except (TypeError, OSError) as fault:
-        raise ValueError(
+        raise Refusal(
             f"source needs a function or class written in Python, got {function!r}: {fault}"
         ) from None
     parts = file.parts

@@ -8,6 +8,7 @@ import numpy as np
 
 from scalelab import units
 from scalelab.records import Sample, Stamp
+from scalelab.refusal import Refusal
 from scalelab.show import page
 
 
@@ -20,7 +21,7 @@ class Table:
         listed = {name: list(np.atleast_1d(_plain(values))) for name, values in columns.items()}
         sizes = {name: len(values) for name, values in listed.items()}
         if len(set(sizes.values())) != 1:
-            raise ValueError(
+            raise Refusal(
                 f"columns must have the same length, got {sizes}: give one value for each row"
             )
         self.columns, self.title, self.stamp = list(listed), title, stamp

@@ -2,12 +2,12 @@
 
 Read `table` first (CSV, Markdown or JSON to `nouns`), by way of `grid`, `columns` and `cells`. `audit`
 says what is wrong with one: of its `entries`, as a `study`, in the `shape` of its curve over `sizes`;
-each `finding` with its remedy.
+each `finding` with its remedy. `text` writes it all for people, and as plain data.
 """
 
 from scalelab.face import face
 
 __getattr__, __dir__ = face(
     __name__,
-    "table nouns grid columns cells audit finding entries study shape sizes",
+    "table nouns grid columns cells audit finding entries study shape sizes text",
 )

@@ -5,6 +5,7 @@ limits what may be concluded. Rules on what a table says are in `_entries` and `
 curve in `_shape`.
 """
 
+from scalelab.refusal import Refusal
 from scalelab.tables import entries, shape, study
 from scalelab.tables import sizes as _curve
 from scalelab.tables.finding import SEVERITIES, Finding
@@ -20,7 +21,7 @@ def audit(table: ScalingTable) -> list[Finding]:
     ['hard_cap', 'one_run']
     """
     if not isinstance(table, ScalingTable):
-        raise TypeError(
+        raise Refusal(
             f"table must be a ScalingTable, got {type(table).__name__}: read it with table.read"
         )
     curve = _curve.sizes(table, weak=table.claimed == "weak" and study.mislabelled(table) is None)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scalelab import records
 from scalelab.files import files
+from scalelab.refusal import Refusal
 from scalelab.tables import columns as _columns
 
 MOST_BYTES = 2**23
@@ -142,8 +143,8 @@ def _recording(path, content):
     """Rows of a run that this package recorded: one per repetition."""
     try:
         recording = records.from_json(content)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except Refusal as error:
+        raise Refusal(f"{path}: {error}") from None
     rows, first = [], {}
     for sample in recording.samples:
         given = sample.given

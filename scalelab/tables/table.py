@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scalelab._given import shown
 from scalelab.files import files
+from scalelab.refusal import Refusal
 from scalelab.tables import cells as _cells
 from scalelab.tables import grid as _grid
 from scalelab.tables.nouns import Row, ScalingTable
@@ -89,7 +90,7 @@ def of_series(series):
     measure = "seconds" if series.seconds else "throughput"
     values = series.seconds or series.throughput
     if values is None:
-        raise ValueError(
+        raise Refusal(
             f"series must hold times or throughputs, got {shown(series.metric)} in {series.name}: "
             "it is no scaling table"
         )

@@ -40,6 +40,14 @@ def scalelab(*arguments, text="", folder=ROOT, errors=None):
         return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
 
 
+def here(*arguments):
+    """Run a command in the current folder and return its code; it writes where this process does."""
+    try:
+        main([*map(str, arguments)])
+    except SystemExit as end:
+        return end.code or 0
+
+
 def process(*arguments, start=MODULE, **how):
     """Run a command as a user's shell would, without a terminal."""
     how = {"env": ENVIRONMENT, "timeout": 120, "check": False, **how}

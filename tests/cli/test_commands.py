@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -29,6 +30,7 @@ from scalelab.measure.ranks.workers import WorkerError
 from scalelab.records import Machine, Recording, Sample
 from tests.cli.command import ENVIRONMENT, MODULE, installed, process, scalelab
 from tests.measure import worker_jobs
+from tests.notebooks import ROOT
 from tests.sampling import sampled, seed
 
 # One measurement, as short as can be.
@@ -50,6 +52,18 @@ def test_every_command_shows_an_example(name):
     assert examples(commands.commands[name])
 
 
+def place(example, folder):
+    """Return where an example is typed: what writes into a course gets one of its own."""
+    if example.split()[0] not in ("keys", "leaks", "release"):
+        return ROOT
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    for name in ("solutions", "exercises"):
+        shutil.copytree(ROOT / name / "01_speedup", folder / name / "01_speedup")
+    (folder / "course").mkdir()
+    (folder / "course" / "secret").write_text("a word\n")
+    return folder
+
+
 def works(example, done):
     assert done.stderr == ""
     assert done.returncode == 0
@@ -61,14 +75,14 @@ def works(example, done):
 
 
 @pytest.mark.parametrize("example", sampled([e for e in EXAMPLES if "probe" not in e], 5))
-def test_the_examples_of_the_help_work(example):
-    works(example, scalelab(*shlex.split(example)))
+def test_the_examples_of_the_help_work(example, tmp_path):
+    works(example, scalelab(*shlex.split(example), folder=place(example, tmp_path)))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("example", FIRST)
-def test_the_first_example_of_every_command_works_in_a_process_of_its_own(example):
-    works(example, process(*shlex.split(example)))
+def test_the_first_example_of_every_command_works_in_a_process_of_its_own(example, tmp_path):
+    works(example, process(*shlex.split(example), cwd=place(example, tmp_path)))
 
 
 @pytest.mark.parametrize("name", [None, *commands.commands])
@@ -440,18 +454,23 @@ def test_no_words_lead_to_a_traceback(tries):
     led()
 
 
-@pytest.mark.parametrize("error", [KeyError("x"), MemoryError(), RuntimeError("no\nroom")])
-def test_what_nobody_foresaw_is_no_traceback_either(error, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "error", [KeyError("x"), MemoryError(), TypeError("no\nroom"), ValueError("x"), RuntimeError()]
+)
+def test_a_bug_is_called_one_and_its_traceback_is_kept(error, monkeypatch, capsys):
     def broken():
         raise error
 
     monkeypatch.setattr("scalelab.measure.host.machine.this_machine", broken)
     with pytest.raises(SystemExit) as end:
         main(["machine"])
-    assert end.value.code == 1
+    assert end.value.code == 70
     out, (sentence,) = (text.splitlines() for text in capsys.readouterr())
     assert out == []
-    assert sentence.startswith("scalelab: ")
+    assert sentence.startswith(f"scalelab: this is a bug of scalelab, got {type(error).__name__}: ")
+    kept = Path(sentence.rpartition(" ")[2])
+    assert "in broken\n    raise error\n" in kept.read_text()
+    kept.unlink()
 
 
 def test_a_terminal_that_knows_only_ascii_gets_its_answer():

@@ -9,7 +9,8 @@ import nbformat
 import pytest
 
 from scalelab.grading.box import bubblewrap
-from scalelab.grading.release import keys, release
+from scalelab.grading.release import release
+from tests.cli.command import here as run
 from tests.notebooks import ROOT
 from tests.submissions import assignment, classes
 from tests.submissions.kinds import code_kinds
@@ -54,7 +55,7 @@ def at_home(folder, key=""):
 
 def test_keys_lead_from_the_release_to_the_scores(course, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(course)
-    assert keys.main(["ada", "ben"]) == 0
+    assert run("keys", "ada", "ben") == 0
     assert "2 keys" in capsys.readouterr().out
     home = tmp_path / "home"
     home.mkdir()

@@ -6,8 +6,9 @@ import nbformat
 import pytest
 
 from scalelab.checks.keys import student_key
-from scalelab.grading.release import keys, release
+from scalelab.grading.release import release
 from tests.assignments.runner import ROOT
+from tests.cli.command import here as run
 
 SLUG = "01_speedup"
 
@@ -124,7 +125,7 @@ def test_a_leak_is_refused_with_the_reason_and_leaves_the_release_alone(course, 
     change, says = LEAKS[kind]
     edit(notebook(course), change)
     before = notebook(course, "exercises").read_bytes()
-    assert release.main([]) == 2
+    assert run("release") == 2
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 1
     assert says in errors[0]
@@ -133,14 +134,14 @@ def test_a_leak_is_refused_with_the_reason_and_leaves_the_release_alone(course, 
 
 def test_a_build_replaces_the_release_and_the_check_is_satisfied(course, capsys):
     edit(notebook(course), replace("title", "What did the machines buy?", "What did you get?"))
-    assert release.main(["--check"]) == 2
+    assert run("release", "--check") == 2
     assert capsys.readouterr().err == (
-        f"{notebook(course, 'exercises')} is out of date, run `make exercises`: "
+        f"scalelab: {notebook(course, 'exercises')} is out of date, run `make exercises`: "
         "cell 'title': metadata, source\n"
     )
-    assert release.main([SLUG]) == 0
+    assert run("release", SLUG) == 0
     assert "What did you get?" in notebook(course, "exercises").read_text()
-    assert release.main(["--check"]) == 0
+    assert run("release", "--check") == 0
     assert [p.name for p in notebook(course, "exercises").parent.iterdir()] == [f"{SLUG}.ipynb"]
 
 
@@ -148,39 +149,39 @@ def test_outputs_in_the_source_do_not_reach_the_release(course):
     before = notebook(course, "exercises").read_bytes()
     output = nbformat.v4.new_output("stream", text="the answer is 42")
     edit(notebook(course), hold("table-1", outputs=[output], execution_count=3))
-    assert release.main([]) == 0
+    assert run("release") == 0
     assert notebook(course, "exercises").read_bytes() == before
 
 
 def test_building_touches_no_gradebook_and_makes_no_secret(course):
-    assert release.main([]) == 0
+    assert run("release") == 0
     assert sorted(p.name for p in course.iterdir()) == ["exercises", release.CONFIG, "solutions"]
 
 
 @pytest.mark.parametrize("folder", ["solutions", "exercises"])
 def test_a_stray_file_is_refused(course, capsys, folder):
     (course / folder / SLUG / "notes.txt").write_text("the answers")
-    assert release.main([]) == 2
+    assert run("release") == 2
     assert f"must hold {SLUG}.ipynb only, got notes.txt as well" in capsys.readouterr().err
 
 
 def test_a_broken_source_is_refused(course, capsys):
     notebook(course).write_text("{")
-    assert release.main([]) == 2
+    assert run("release") == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_a_missing_release_a_missing_source_and_a_foreign_folder_are_told_apart(course, capsys):
-    assert release.main(["02_hardware"]) == 2
+    assert run("release", "02_hardware") == 2
     assert "an assignment is solutions/SLUG/SLUG.ipynb" in capsys.readouterr().err
     shutil.rmtree(course / "exercises")
-    assert release.main(["--check"]) == 2
+    assert run("release", "--check") == 2
     assert "is missing: run `make exercises`" in capsys.readouterr().err
     (course / "exercises" / "00_old").mkdir(parents=True)
-    assert release.main([]) == 2
+    assert run("release") == 2
     assert "00_old has no source in solutions/" in capsys.readouterr().err
     (course / release.CONFIG).unlink()
-    assert release.main([]) == 2
+    assert run("release") == 2
     assert "run this from a course's root" in capsys.readouterr().err
 
 
@@ -189,7 +190,7 @@ def test_a_missing_release_a_missing_source_and_a_foreign_folder_are_told_apart(
 
 def test_an_exam_is_built_apart_and_without_hints(course, capsys):
     before = notebook(course, "exercises").read_bytes()
-    assert release.main(["--exam"]) == 0
+    assert run("release", "--exam") == 0
     exam = course / "course" / "exam" / SLUG / f"{SLUG}.ipynb"
     assert "<details>" not in exam.read_text()
     assert notebook(course, "exercises").read_bytes() == before
@@ -199,7 +200,7 @@ def test_an_exam_is_built_apart_and_without_hints(course, capsys):
 
 def test_a_hint_that_is_not_written_as_one_keeps_the_exam_back(course, capsys):
     edit(notebook(course), replace("check-1-1", "from scalelab", "# a hint: look\nfrom scalelab"))
-    assert release.main(["--exam"]) == 2
+    assert run("release", "--exam") == 2
     assert "cell 'check-1-1' has a hint, in an exam" in capsys.readouterr().err
     assert not (course / "course" / "exam").exists()
 
@@ -207,23 +208,23 @@ def test_a_hint_that_is_not_written_as_one_keeps_the_exam_back(course, capsys):
 def test_a_hint_that_holds_a_line_of_the_solution_is_refused(course, capsys):
     line = "while doubling(workers, serial)[2] <= most:"
     edit(notebook(course), replace("question-1-3", "The bill is K times", f"{line} the bill is K"))
-    assert release.main([]) == 2
+    assert run("release") == 2
     assert "cell 'question-1-3' has a line that was to be removed" in capsys.readouterr().err
 
 
 def test_keys_are_made_for_a_course_and_stay_the_same(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SCALELAB_COURSE_SECRET", raising=False)
-    assert keys.main(["ada"]) == 2
+    assert run("keys", "ada") == 2
     assert "must hold the course's secret before keys are made" in capsys.readouterr().err
     (tmp_path / "course").mkdir()
     (tmp_path / "course" / "secret").write_text("of the course\n")
-    assert keys.main(["ada", "ben"]) == 0
+    assert run("keys", "ada", "ben") == 0
     made = {p.name: p.read_text() for p in (tmp_path / "course" / "keys").iterdir()}
     assert set(made) == {"ada.key", "ben.key"}
     assert made["ada.key"].split() == student_key("ada", b"of the course").split()
-    assert keys.main(["ada"]) == 0
+    assert run("keys", "ada") == 0
     assert (tmp_path / "course" / "keys" / "ada.key").read_text() == made["ada.key"]
     for odd in ("../ben", "a b", ".hidden", ""):
-        assert keys.main([odd]) == 2
+        assert run("keys", odd) == 2
         assert "a student's id must be a word" in capsys.readouterr().err

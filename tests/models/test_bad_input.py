@@ -25,6 +25,7 @@ from scalelab.models.network import algorithms, collectives, hierarchy, overlap
 from scalelab.models.network.network import Network
 from scalelab.models.scaling import speedup
 from scalelab.models.waiting import batching, hedging, stragglers, tail
+from scalelab.refusal import Refusal
 from tests.public import PLAUSIBLE, functions, luck, meant
 
 SENTENCE = re.compile(r".+ must .+, got .+: .+")
@@ -70,7 +71,7 @@ def answers_or_explains(function, arguments):
         warnings.simplefilter("error")  # a warning is no answer either
         try:
             answer = function(**arguments)
-        except (ValueError, TypeError) as error:
+        except Refusal as error:
             assert SENTENCE.fullmatch(str(error)), error  # noqa: PT017 - either outcome is fine
         else:
             assert legitimate(answer, infinite="infinite" in function.__doc__), answer
@@ -126,7 +127,7 @@ def test_what_is_of_no_use_is_refused_by_the_name_of_its_parameter(function):
     @luck(function, 1)
     @given(st.fixed_dictionaries({p.name: meant(p.name) for p in others if p.default is p.empty}))
     def refuse(arguments):
-        with pytest.raises((TypeError, ValueError), match=rf"\b{first.name}\b.* must ") as error:
+        with pytest.raises(Refusal, match=rf"\b{first.name}\b.* must ") as error:
             function(**{first.name: NOTHING} | arguments)
         assert SENTENCE.fullmatch(str(error.value))
 
@@ -265,6 +266,6 @@ REFUSED = [
 
 @pytest.mark.parametrize(("call", "sentence"), REFUSED)
 def test_bad_input_is_answered_in_one_sentence(call, sentence):
-    with pytest.raises((TypeError, ValueError)) as error:
+    with pytest.raises(Refusal) as error:
         call()
     assert re.fullmatch(sentence, str(error.value)), error.value

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from scalelab.data import datasets
 from scalelab.models.cost.energy import Grid
+from scalelab.refusal import Refusal
 from scalelab.rubric import rubric
 from scalelab.show import scorecard
 
@@ -420,7 +421,7 @@ def test_what_cannot_be_judged_is_refused_in_one_sentence(changes, options, said
 
 
 def test_an_unknown_limit_is_named():
-    with pytest.raises(TypeError, match="limits must be among floor, tolerance"):
+    with pytest.raises(Refusal, match="limits must be among floor, tolerance"):
         rubric.judge(study(), least=0.7)
 
 

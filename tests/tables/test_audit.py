@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from scalelab.data import datasets
 from scalelab.models.scaling import laws
+from scalelab.refusal import Refusal
 from scalelab.tables import shape
 from scalelab.tables import sizes as _curve
 from scalelab.tables.audit import SEVERITIES, audit
@@ -385,5 +386,5 @@ def test_public_series_stay_within_the_threshold_that_calls_a_row_odd():
 
 def test_what_is_no_table_is_refused():
     for junk in (None, [], {"workers": 1}, math.nan):
-        with pytest.raises(TypeError, match=r"table must be a ScalingTable, got .+: read it"):
+        with pytest.raises(Refusal, match=r"table must be a ScalingTable, got .+: read it"):
             audit(junk)

@@ -12,6 +12,7 @@ from scalelab.files.nccl import as_json as nccl_json
 from scalelab.files.nccl import as_table
 from scalelab.files.nccl import run as nccl_run
 from scalelab.records import Machine, Recording, Sample
+from scalelab.refusal import Refusal
 
 _CPU = "This is the host's time to launch the collective (-C 1), not the time it takes."
 
@@ -51,8 +52,8 @@ def _sample(path, row, name, workers, machine, date):
             given=given | {k: v for k, v in (("type", row.type), ("redop", row.redop)) if v},
             kind="recorded",
         )
-    except ValueError as error:
-        raise ValueError(f"{path} {row.where}: {error}") from None
+    except Refusal as error:
+        raise Refusal(f"{path} {row.where}: {error}") from None
 
 
 def _host(run):

@@ -16,13 +16,14 @@ import time
 
 from scalelab.grading.box import bubblewrap as built
 from scalelab.grading.box import wire
+from scalelab.refusal import Refusal
 
 # What any assignment may want besides what its own cells import. It takes seconds, so once per worker.
 MODULES = ("numpy", "matplotlib.pyplot", "torch", "scalelab.checks", "scalelab.records")
 START = 180.0  # seconds for all imports on a busy machine
 
 
-class NoWorker(ValueError):
+class NoWorker(Refusal):
     """A machine cannot isolate, or cannot start what does: no student's code has run on it."""
 
 

@@ -4,6 +4,7 @@ Nothing is extracted, no link followed, no pipe opened; whatever is in the way b
 Standard library only.
 """
 
+from scalelab.refusal import Refusal
 import os
 import re
 import stat
@@ -60,7 +61,7 @@ def collect(place, slug, pattern="", roster=()):
     elif zipfile.is_zipfile(place):
         found = _archive(place, slug, pattern)
     else:
-        raise ValueError(
+        raise Refusal(
             f"submissions must be a folder of students or a zip file, got {str(place)!r}: "
             "collect them first, or name the place by --submitted"
         )
@@ -143,13 +144,13 @@ def _archive(place, slug, pattern):
     """Read the notebooks in a zip file by their names; the latest of each student counts."""
     patterns = [pattern] if pattern else [p.replace("{slug}", re.escape(slug)) for p in PATTERNS]
     if pattern and "(?P<student>" not in pattern:
-        raise ValueError(
+        raise Refusal(
             f"--pattern must name the student, got {pattern!r}: write (?P<student>...) into it"
         )
     try:
         patterns = [re.compile(p) for p in patterns]
     except re.error as error:
-        raise ValueError(
+        raise Refusal(
             f"--pattern must be a regular expression, got {pattern!r} ({error}): mend it"
         ) from None
     found = {}
@@ -177,7 +178,7 @@ def _members(place):
         with zipfile.ZipFile(place) as archive:
             found = [m for m in archive.infolist()[:MEMBERS] if m.filename.endswith(".ipynb")]
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
-        raise ValueError(
+        raise Refusal(
             f"an archive must be whole, got {str(place)!r} ({error}): download it again"
         ) from None
     return sorted(found, key=lambda m: (m.date_time, m.filename))

@@ -3,6 +3,7 @@
 nbgrader is imported inside functions only.
 """
 
+from scalelab.refusal import Refusal
 import contextlib
 import csv
 import fcntl
@@ -37,7 +38,7 @@ def find(root, db_url=None):
     """Read the configuration of the course at this folder."""
     root = Path(root)
     if not (root / CONFIG).is_file():
-        raise ValueError(
+        raise Refusal(
             f"the current folder must be a course's root, got no {CONFIG} in it: change there first"
         )
     from traitlets.config.loader import PyFileConfigLoader
@@ -55,7 +56,7 @@ def writing(folder):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ValueError(
+            raise Refusal(
                 f"{folder} must have one writer, got another run at work on it: wait for its end"
             ) from None
         yield
@@ -67,7 +68,7 @@ def roster(path):
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(
+        raise Refusal(
             f"--roster must be a CSV file of students, got {str(path)!r} ({error}): name another"
         ) from None
     head = [name.strip().lower() for name in rows[0]] if rows else []

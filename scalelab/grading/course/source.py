@@ -4,6 +4,7 @@ The text of every cell but the answers comes from here, whatever a student's not
 Standard library only.
 """
 
+from scalelab.refusal import Refusal
 import hashlib
 import json
 import re
@@ -110,7 +111,7 @@ def load(root, slug):
     """Read solutions/SLUG/SLUG.ipynb, and the students' version in exercises/."""
     root = Path(root)
     if not re.fullmatch(r"[\w-]+", slug):
-        raise ValueError(f"an assignment must be a folder of solutions/, got {slug!r}: name one")
+        raise Refusal(f"an assignment must be a folder of solutions/, got {slug!r}: name one")
     written = _cells(root / "solutions" / slug / f"{slug}.ipynb", "write it first")
     released = _cells(root / "exercises" / slug / f"{slug}.ipynb", "run `make exercises`")
     stubs = {_id(cell): cell for cell in released}
@@ -120,7 +121,7 @@ def load(root, slug):
         name = _id(cell)
         if name in seen or name not in stubs:
             what = "twice in the source" if name in seen else "not in exercises/"
-            raise ValueError(
+            raise Refusal(
                 f"every cell of {slug} must have its own grade_id in both folders, got {name!r} "
                 f"{what}: run `make exercises`"
             )
@@ -143,9 +144,9 @@ def _cells(path, remedy):
     try:
         return json.loads(path.read_text(encoding="utf-8"))["cells"]
     except OSError as error:
-        raise ValueError(f"{path} must be a notebook, got {error.strerror}: {remedy}") from None
+        raise Refusal(f"{path} must be a notebook, got {error.strerror}: {remedy}") from None
     except (ValueError, LookupError, TypeError):
-        raise ValueError(f"{path} must be a notebook, got something else: {remedy}") from None
+        raise Refusal(f"{path} must be a notebook, got something else: {remedy}") from None
 
 
 def _id(cell):

@@ -13,6 +13,7 @@ import signal
 
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.box.sandbox import START, NoWorker, not_started
+from scalelab.refusal import Refusal
 
 
 @contextlib.contextmanager
@@ -69,7 +70,7 @@ def dask(address):
     try:
         from distributed import Client
     except ImportError:
-        raise ValueError(
+        raise Refusal(
             "--executor must find Dask, got no package `distributed`: pip install scalelab[cluster]"
         ) from None
     wrong = (
@@ -77,11 +78,11 @@ def dask(address):
         "start `dask scheduler` and workers first, and write it like tcp://head:8786"
     )
     if not re.fullmatch(r"(\w+://)?[^/\s]+:\d+", address):
-        raise ValueError(wrong)
+        raise Refusal(wrong)
     try:
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError, TimeoutError):
-        raise ValueError(wrong) from None
+        raise Refusal(wrong) from None
     with client:
         yield client.get_executor(pure=False)
 

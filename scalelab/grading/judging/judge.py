@@ -17,6 +17,7 @@ from scalelab.checks.report import RIGHT
 from scalelab.checks.task import Task
 from scalelab.checks.value import GRADED
 from scalelab.grading.box import wire
+from scalelab.refusal import Refusal
 
 _TELLS_NOTHING = {*FRESH.values(), *GRADED.values()}
 
@@ -100,13 +101,13 @@ class Judge:
             with contextlib.redirect_stdout(out), self._as(key):
                 value = _value(self._code[cell.id], names)
         except Exception as error:
-            raise ValueError(
+            raise Refusal(
                 f"{cell.id} must judge whatever it is given, got {type(error).__name__}: {error}: "
                 "mend it in the source"
             ) from None
         tasks = [v for n, v in names.items() if type(v) is Task and n not in self._stages[key]]
         if type(value) is not float or not 0 <= value <= cell.points or len(tasks) != 1:
-            raise ValueError(
+            raise Refusal(
                 f"{cell.id} must keep one Task and end in its score(), got {value!r}: "
                 "see the other checks"
             )

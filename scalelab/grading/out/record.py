@@ -12,6 +12,7 @@ import time
 
 from scalelab.grading.course.course import with_commands
 from scalelab.grading.judging.result import FAILED, MISSING
+from scalelab.refusal import Refusal
 
 BATCH = 50  # submissions of one transaction
 TRIES = 4
@@ -84,7 +85,7 @@ def _open(course):
     except SQLAlchemyError as error:
         raise _unwritable(course, getattr(error, "orig", None) or error) from None
     except ModuleNotFoundError as error:
-        raise ValueError(
+        raise Refusal(
             f"the gradebook must have its driver, got no package {error.name!r}: install it"
         ) from None
     try:
@@ -129,7 +130,7 @@ def _structure(book, course, source):
             preprocessor.log = logging.Logger("record", logging.CRITICAL)
             notebook, resources = preprocessor.preprocess(notebook, resources)
     except RuntimeError as error:
-        raise ValueError(
+        raise Refusal(
             f"the gradebook must have the cells of {source.slug}, got others with submissions "
             f"({error}): remove the assignment there first, by `nbgrader db assignment remove`"
         ) from None
@@ -225,7 +226,7 @@ def _unwritable(course, error):
     except Exception:
         where = course.db_url.partition("://")[0]
     said = " ".join(str(error).split())[:200]
-    return ValueError(
+    return Refusal(
         f"the gradebook must take the scores, got no connection to {where} ({said}): "
         "the results are kept, so mend it and run again with --resume"
     )

@@ -1,13 +1,10 @@
 """Look for solutions, hidden checks, mark schemes and secrets in whatever is published.
 
-    python -m scalelab.grading.release.published _build/html dist/*.whl book.pdf
-
 Folders, archives, notebooks, pages, search indexes and PDFs are read as text; a passage of a
 solution counts wherever it stands, however it is coloured or wrapped. Run it from the course's
 root. Standard library only; a PDF needs pdftotext or pypdf.
 """
 
-import argparse
 import html
 import io
 import itertools
@@ -15,12 +12,12 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 from scalelab.grading.release.leaks import marker
+from scalelab.refusal import Refusal
 
 # Letters and signs that no other text has by chance: in one line, in two neighbouring ones.
 # The form of a check, which visible checks share: it names no answer, no case and no message.
@@ -32,12 +29,8 @@ _QUOTES = str.maketrans("‘’“”–", "''\"\"-")
 _SKIPPED = {".woff", ".woff2", ".ttf", ".png", ".jpg", ".ico", ".mo", ".po", ".map", ".inv", ".pyc"}
 # A page's scripts and styles are copied as they come with the theme: 25 MB without our words.
 _THEMES = re.compile(r"(^|/)_static/.*\.(js|css|json|svg|txt)$")
-_STRAY = re.compile(r"(^|/)(solutions|course)/|tests/assignments/|\.key$")
+_STRAY = re.compile(r"(^|/)solutions/|(?<!grading/)\bcourse/|tests/assignments/|\.key$")
 _MARKER = re.compile(r"^\W*(BEGIN|END)\W+(SOLUTION|HIDDEN\W?TESTS?|MARK\W?SCHEME)\W*$", re.M | re.I)
-
-
-class Unreadable(Exception):
-    """One sentence that says what could not be looked into, so that nothing passes unseen."""
 
 
 def passages(notebook):
@@ -73,7 +66,7 @@ def look(path, secrets):
     """
     path = Path(path)
     if not path.exists():
-        raise Unreadable(f"{path} is not there: build it first")
+        raise Refusal(f"{path} is not there: build it first")
     found = []
     for name, content in _files(path):
         if _STRAY.search(name):
@@ -87,23 +80,6 @@ def look(path, secrets):
     return found
 
 
-def main(arguments=None):
-    """Run the command line; return 0, or 2 after one sentence per problem."""
-    parser = argparse.ArgumentParser(
-        prog="python -m scalelab.grading.release.published",
-        description="Look for solutions, hidden checks and secrets in what is published.",
-    )
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="a folder, an archive or a PDF")
-    try:
-        secrets = course_secrets(Path.cwd())
-        problems = [p for path in parser.parse_args(arguments).paths for p in look(path, secrets)]
-    except Unreadable as error:
-        problems = [str(error)]
-    for problem in problems:
-        print(problem, file=sys.stderr)
-    return 2 if problems else 0
-
-
 def course_secrets(root):
     """Return {squeezed passage: where it is from} of all assignments and of the course's secret."""
     secrets = {}
@@ -113,7 +89,7 @@ def course_secrets(root):
             cell["source"] = "".join(cell["source"])
         secrets |= {p: f"{path.stem}, cell {cell!r}" for p, cell in passages(notebook).items()}
     if not secrets:
-        raise Unreadable(f"{root}/solutions must hold the assignments: run this from the root")
+        raise Refusal(f"{root}/solutions must hold the assignments: run this from the root")
     word = Path(root) / "course" / "secret"
     if word.is_file() and len(word.read_text().strip()) >= 20:
         secrets[word.read_text().strip()] = "the course's secret"
@@ -162,7 +138,7 @@ def _text(name, content):
             cells = json.loads(text)["cells"]
             text = "\n".join("".join(c["source"]) + json.dumps(c.get("outputs")) for c in cells)
         except (ValueError, LookupError, TypeError):
-            raise Unreadable(f"{name} is not a notebook: build it again") from None
+            raise Refusal(f"{name} is not a notebook: build it again") from None
     if name.endswith((".html", ".htm")):
         text = html.unescape(re.sub(r"<[^>]*>", "", text))
     return text
@@ -181,13 +157,9 @@ def _pdf(name, content):
         sentence = f"{name} cannot be read: install pdftotext or pypdf"
     except Exception as error:
         sentence = f"{name} is not a PDF that can be read: {error}"
-    raise Unreadable(sentence)
+    raise Refusal(sentence)
 
 
 def _squeezed(text):
     """Drop what a page changes in a text: white space, emphasis, the form of quotes."""
     return re.sub(r"[\s*`>\\]", "", text.translate(_QUOTES))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,56 +1,21 @@
 """Build what students get: exercises/ from solutions/, or nothing where anything would leak.
 
-    python -m scalelab.grading.release.release            # build every assignment
-    python -m scalelab.grading.release.release --check    # only say what differs from exercises/
-    python -m scalelab.grading.release.release --exam     # without hints, into course/exam/
-
 nbgrader itself removes the solutions, in a clean folder and without touching any gradebook; the
 result is scanned and then takes the place of the old one in a single step. Run it from the
 course's root.
 """
 
-import argparse
 import itertools
 import logging
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
 from scalelab.grading.course.course import CONFIG
+from scalelab.refusal import Refusal
 
 EXAM = Path("course", "exam")
-
-
-class Refused(Exception):
-    """One sentence that says why there is no release."""
-
-
-def main(arguments=None):
-    """Run the command line; return 0, or 2 after one sentence per problem."""
-    parser = argparse.ArgumentParser(
-        prog="python -m scalelab.grading.release.release",
-        description="Build exercises/ from solutions/, or refuse where something would leak.",
-    )
-    parser.add_argument("slugs", nargs="*", metavar="SLUG", help="such as 01_speedup; default: all")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--check", action="store_true", help="compare only, change nothing")
-    how.add_argument("--exam", action="store_true", help=f"without hints, into {EXAM}/")
-    given = parser.parse_args(arguments)
-    root, problems = Path.cwd(), []
-    try:
-        slugs = given.slugs or _slugs(root)
-    except Refused as refusal:
-        slugs, problems = [], [str(refusal)]
-    for slug in slugs:
-        try:
-            _one(root, slug, given.check, given.exam)
-        except Refused as refusal:
-            problems.append(str(refusal))
-    for problem in problems:
-        print(problem, file=sys.stderr)
-    return 2 if problems else 0
 
 
 def build(root, slug, exam=False):
@@ -80,7 +45,7 @@ def build(root, slug, exam=False):
             text, release = _exam(release)
         found = leaks(nbformat.read(source, 4), release, exam)
     except Exception as error:
-        raise Refused(f"{source} is not a notebook: {error}") from None
+        raise Refusal(f"{source} is not a notebook: {error}") from None
     more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
     _insist(not found, f"{source} would leak: {'; '.join(found[:3] + more)}")
     return text
@@ -123,8 +88,8 @@ def differences(old, new):
     return found or ["metadata or layout of the file"]
 
 
-def _one(root, slug, check, exam):
-    """Build one assignment, and compare it with exercises/ or put it there."""
+def one(root, slug, check=False, exam=False):
+    """Build one assignment, and compare it with exercises/ or put it there; return where, from the root."""
     text = build(root, slug, exam)
     place = root / (EXAM if exam else "exercises") / slug / f"{slug}.ipynb"
     if place.parent.exists():
@@ -133,25 +98,25 @@ def _one(root, slug, check, exam):
         _insist(place.is_file(), f"{place} is missing: run `make exercises`")
         found = differences(place.read_text(), text)
         _insist(not found, f"{place} is out of date, run `make exercises`: {'; '.join(found)}")
-        return
+        return place.relative_to(root)
     place.parent.mkdir(parents=True, exist_ok=True)
     fresh = place.with_suffix(".new")
     fresh.write_text(text)
     os.replace(fresh, place)
-    print(f"built {place.relative_to(root)}")
+    return place.relative_to(root)
 
 
-def _slugs(root):
+def slugs(root):
     """List the assignments; every folder in exercises/ must be one of them."""
     _insist((root / CONFIG).is_file(), f"{root / CONFIG} is missing: run this from a course's root")
-    slugs, made = (
+    found, made = (
         sorted(p.name for p in (root / folder).glob("[!.]*") if p.is_dir())
         for folder in ("solutions", "exercises")
     )
-    _insist(slugs, f"{root / 'solutions'} holds no assignment: add solutions/SLUG/SLUG.ipynb")
-    for slug in set(made) - set(slugs):
-        raise Refused(f"{root / 'exercises' / slug} has no source in solutions/: delete it")
-    return slugs
+    _insist(found, f"{root / 'solutions'} holds no assignment: add solutions/SLUG/SLUG.ipynb")
+    for slug in set(made) - set(found):
+        raise Refusal(f"{root / 'exercises' / slug} has no source in solutions/: delete it")
+    return found
 
 
 def _generate(folder, slug):
@@ -174,7 +139,7 @@ def _generate(folder, slug):
         converter.start()
     except Exception as error:
         said = log.lines[0] if log.lines else str(error)
-        raise Refused(f"solutions/{slug} is refused by nbgrader: {said}") from None
+        raise Refusal(f"solutions/{slug} is refused by nbgrader: {said}") from None
 
 
 class _Errors(logging.Handler):
@@ -202,8 +167,4 @@ def _insist_alone(notebook):
 
 def _insist(fine, sentence):
     if not fine:
-        raise Refused(sentence)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        raise Refusal(sentence)

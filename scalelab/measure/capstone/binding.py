@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 from scalelab._given import real, shown
+from scalelab.refusal import Refusal
 
 
 def digest(data):
@@ -34,12 +35,12 @@ def version(code):
             whole_file = Path(file).is_file()
             sources.append(Path(file).read_text("utf-8") if whole_file else inspect.getsource(part))
         except (TypeError, OSError):
-            raise ValueError(
+            raise Refusal(
                 f"code must be functions or modules with a source, or text, got {shown(part)}: "
                 "name the commit instead"
             ) from None
     if not sources:
-        raise ValueError("code must name what ran, got nothing: give the function that trains")
+        raise Refusal("code must name what ran, got nothing: give the function that trains")
     return digest(sorted(set(sources)))
 
 
@@ -58,7 +59,7 @@ def _feed(found, data):
     elif data is None or isinstance(data, (bool, int, float)):
         found.update(f"{type(data).__name__} {data!r}:".encode())
     else:
-        raise ValueError(
+        raise Refusal(
             f"data must be arrays, numbers, text or bytes, or lists of them, got {shown(data)}: "
             "give what the quality is evaluated on"
         )
@@ -71,7 +72,7 @@ def setting(name, given):
         for key, value in given.items()
     )
     if not plain:
-        raise ValueError(
+        raise Refusal(
             f"{name} must be a dictionary of names with numbers, text, true or false, got "
             f"{shown(given)}: name what could differ between two runs"
         )
@@ -93,5 +94,5 @@ def _plain(value):
 def word(name, given):
     """Return a text that says something."""
     if not isinstance(given, str) or not given.strip():
-        raise ValueError(f"{name} must be text, got {shown(given)}: name it")
+        raise Refusal(f"{name} must be text, got {shown(given)}: name it")
     return given

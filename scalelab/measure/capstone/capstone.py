@@ -23,6 +23,7 @@ from scalelab.measure.capstone.settings import Plan
 from scalelab.measure.energy import energy
 from scalelab.measure.ranks import torchrun, workers
 from scalelab.records import Passes
+from scalelab.refusal import Refusal
 
 
 def study(counts, *plans, seeds=3, device="cpu", limit=300.0):
@@ -34,7 +35,7 @@ def study(counts, *plans, seeds=3, device="cpu", limit=300.0):
     whole("seeds", seeds, "it counts the runs of each size")
     for plan in plans:
         if not isinstance(plan, Plan):
-            raise ValueError(f"plans must be Plans, got {shown(plan)}: write capstone.Plan(...)")
+            raise Refusal(f"plans must be Plans, got {shown(plan)}: write capstone.Plan(...)")
         for name in ("epochs", "width"):
             whole(name, getattr(plan, name), "it is a count")
         real("warmup", plan.warmup, "it is a share of the steps", 0, 0.9)

@@ -20,6 +20,7 @@ from scalelab.files import atomic, files
 from scalelab.measure.capstone.binding import digest, setting, version, word
 from scalelab.measure.host.machine import this_machine
 from scalelab.records import Pass, Passes
+from scalelab.refusal import Refusal
 
 
 class Run:
@@ -39,7 +40,7 @@ class Run:
         slowest ends the region.
         """
         if self._seconds is not None:
-            raise RuntimeError(
+            raise Refusal(
                 "work must be entered once in a pass, got a second time: "
                 "put all of the timed work into one block"
             )
@@ -57,17 +58,17 @@ class Run:
         Where every rank evaluates they must agree; where only rank 0 does, the others give None.
         """
         if self._seconds is None:
-            raise RuntimeError(
+            raise Refusal(
                 "quality must be of the work of this pass, got it before the work: "
                 "evaluate after the block of work()"
             )
         if os.getpid() != self._process:
-            raise RuntimeError(
+            raise Refusal(
                 "quality must come from the process that was timed, got another one: "
                 "evaluate where the model is"
             )
         if self._quality is not None:
-            raise RuntimeError(
+            raise Refusal(
                 "quality must be given once in a pass, got a second time: "
                 "decide beforehand which evaluation counts"
             )
@@ -77,18 +78,18 @@ class Run:
         """Return the sealed record of this rank's times and everyone's."""
         if self._seconds is None or self._quality is None:
             missing = "work()" if self._seconds is None else "quality()"
-            raise RuntimeError(
+            raise Refusal(
                 f"a pass must hold work and its quality, got no {missing}: call it in the block"
             )
         elapsed = self._clock() - self._began
         ranks = _gathered((self._seconds, self._quality, elapsed))
         told = [quality for _, quality, _ in ranks if not math.isnan(quality)]
         if not told:
-            raise RuntimeError(
+            raise Refusal(
                 "quality must be given on one rank at least, got None on all: evaluate on rank 0"
             )
         if max(told) - min(told) > 1e-6 * max(1e-300, *map(abs, told)):
-            raise RuntimeError(
+            raise Refusal(
                 f"ranks must agree on the quality of one model, got {min(told):g} and "
                 f"{max(told):g}: do all ranks hold the same weights and the same data?"
             )
@@ -149,7 +150,7 @@ def taking(
         "rate": None if rate is None else real("rate", rate, "it is in dollars per hour", 0),
     }
     if better not in ("higher", "lower"):
-        raise ValueError(f"better must be higher or lower, got {shown(better)}: say which is good")
+        raise Refusal(f"better must be higher or lower, got {shown(better)}: say which is good")
     if workers is not None:
         workers = whole("workers", workers, "it counts the workers of the run")
     run = Run(clock)
@@ -175,16 +176,16 @@ def append(path, record, title="passes"):
     if (group := _group()) and group.get_rank():
         return None
     if not isinstance(record, Pass):
-        raise ValueError(f"record must be a Pass, got {shown(record)}: give run.record")
+        raise Refusal(f"record must be a Pass, got {shown(record)}: give run.record")
     before = Passes(title, ())
     if Path(path).exists():
         try:
             before = records.from_json(files.text(path))
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
+        except Refusal as error:
+            raise Refusal(f"{path}: {error}") from None
         if not isinstance(before, Passes):
             kind = type(before).__name__
-            raise ValueError(f"{path} must hold Passes, got a {kind}: name another file")
+            raise Refusal(f"{path} must hold Passes, got a {kind}: name another file")
     found = replace(before, passes=(*before.passes, record))
     atomic.write(path, found)
     return found

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 
 from scalelab._given import whole
 from scalelab.measure.ranks import torchrun
+from scalelab.refusal import Refusal
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Plan:
         batch = self.batch
         if isinstance(batch, dict):
             if count not in batch:
-                raise ValueError(
+                raise Refusal(
                     f"batch must name every worker count, got none for {count}: add it, or give one "
                     "batch for all"
                 )
@@ -34,12 +35,12 @@ class Plan:
         batch = whole("batch", batch, "it counts the samples of one step, over all workers")
         batch *= growth
         if batch % count:
-            raise ValueError(
+            raise Refusal(
                 f"batch must be a multiple of the {count} workers, got {batch}: unequal shares "
                 "would weigh the samples differently"
             )
         if batch > samples:
-            raise ValueError(f"batch must be at most the {samples} samples, got {batch}: shrink it")
+            raise Refusal(f"batch must be at most the {samples} samples, got {batch}: shrink it")
         return samples, batch
 
 

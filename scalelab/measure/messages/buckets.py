@@ -6,6 +6,7 @@ from typing import NamedTuple
 from scalelab._given import whole
 from scalelab.measure.ranks import emulate, jobs, workers
 from scalelab.records import Sample
+from scalelab.refusal import Refusal
 
 
 class Steps(NamedTuple):
@@ -30,9 +31,7 @@ def measure(
     for b in buckets:
         whole("buckets", b, "each counts the buckets of a step", 1, layers)
         if layers % b:
-            raise ValueError(
-                f"buckets must divide the {layers} layers evenly, got {b}: choose others"
-            )
+            raise Refusal(f"buckets must divide the {layers} layers evenly, got {b}: choose others")
     for name, value in (("width", width), ("batch", batch), ("iterations", iterations)):
         whole(name, value, "it is a count")
     given = {"layers": layers, "width": width, "batch": batch, "emulated": bool(emulated)}

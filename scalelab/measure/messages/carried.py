@@ -8,6 +8,7 @@ import time
 
 from scalelab._given import shown, whole
 from scalelab.measure.ranks import jobs, workers
+from scalelab.refusal import Refusal
 from scalelab.units import text
 
 _WARM_UP = 3
@@ -21,12 +22,12 @@ def measure(plans, sizes, count, *, iterations=15, limit=120.0):
     """
     fit = isinstance(plans, dict) and all(hasattr(plan, "rounds") for plan in plans.values())
     if not fit or not plans:
-        raise ValueError(
+        raise Refusal(
             f"plans must name at least one plan, got {shown(plans)}: give {{name: plan}}, "
             "with plans from scalelab.models.network.messages"
         )
     if not isinstance(sizes, (list, tuple)) or not sizes:
-        raise ValueError(
+        raise Refusal(
             f"sizes must be a list of at least one number of bytes, got {shown(sizes)}: name some"
         )
     whole("iterations", iterations, "it counts the turns of each plan")

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from scalelab._given import shown, whole
 from scalelab.measure.ranks import capacity, jobs, workers
+from scalelab.refusal import Refusal
 from scalelab.units import text
 
 GLOO = {
@@ -42,11 +43,11 @@ def measure(collective, sizes, count, *, iterations=20, device="cpu", limit=120.
     because they run on several machines, it is absent. Section 3.8.
     """
     if not isinstance(collective, str) or collective not in GLOO:
-        raise ValueError(
+        raise Refusal(
             f"collective must be one of {', '.join(GLOO)}, got {shown(collective)}: choose one"
         )
     if not isinstance(sizes, (list, tuple)) or not sizes:
-        raise ValueError(
+        raise Refusal(
             f"sizes must be a list of at least one number of bytes, got {shown(sizes)}: name some"
         )
     sizes = [whole("sizes", size, "each is the bytes of a message", 1, 2**40) for size in sizes]

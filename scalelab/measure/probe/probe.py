@@ -14,6 +14,7 @@ from scalelab.measure.probe.part import Taking
 from scalelab.measure.ranks import torchrun
 from scalelab.measure.timing import cuda, devices, timing
 from scalelab.records import Recording
+from scalelab.refusal import Refusal
 from scalelab.units import text
 
 _TITLE = "The roofs of this machine"
@@ -47,7 +48,7 @@ def probe(*, quick=False, device="auto", report=None, keep=None):
     there is something to keep, `keep(recording)`. Section 3.7.
     """
     if torchrun.inside():
-        raise ValueError(
+        raise Refusal(
             f"probe must have its machine to itself, got {torchrun.sizes()[1]} ranks of a torchrun: "
             "start it without torchrun, once on each node"
         )

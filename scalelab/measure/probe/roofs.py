@@ -2,6 +2,7 @@
 
 from scalelab._given import shown
 from scalelab.records import Recording
+from scalelab.refusal import Refusal
 
 
 def rates(probe):
@@ -53,7 +54,7 @@ def _best(probe, name, quantity, **wanted):
 def _of(probe, **wanted):
     samples = probe.samples if isinstance(probe, Recording) else ()
     if not any(sample.given.get("what") == "launch" for sample in samples):
-        raise ValueError(
+        raise Refusal(
             f"probe must be a Recording made by measure.probe, got {shown(probe)}: take one, or use "
             'scalelab.data.recorded("probe")'
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from scalelab._given import shown, whole
 from scalelab.measure.host.machine import this_machine, usable_cores
 from scalelab.measure.ranks import torchrun
+from scalelab.refusal import Refusal
 
 BACKENDS = {"cpu": "gloo", "cuda": "nccl"}
 # More processes than this per core measure the scheduler, not the job.
@@ -24,7 +25,7 @@ def fit(workers, device="cpu", fewest=1):
     """
     largest, meaning = most(device)
     if largest < 1:
-        raise ValueError(
+        raise Refusal(
             f"device must be cpu where there is no GPU that PyTorch can use, got {shown(device)}: "
             "choose cpu, or mend the driver or the build of PyTorch"
         )
@@ -38,7 +39,7 @@ def most(device="cpu"):
     True
     """
     if device not in BACKENDS:
-        raise ValueError(
+        raise Refusal(
             f"device must be one of {', '.join(BACKENDS)}, got {shown(device)}: "
             "cpu is a gloo group, cuda is NCCL with a GPU per worker"
         )

@@ -4,6 +4,7 @@ from dataclasses import fields
 
 from scalelab._given import shown
 from scalelab.records import Recording
+from scalelab.refusal import Refusal
 
 
 def one_machine(machines, remedy="measure again on one, or ask for mixed=True"):
@@ -11,7 +12,7 @@ def one_machine(machines, remedy="measure again on one, or ask for mixed=True"):
     first, *others = machines
     for other in others:
         if other != first:
-            raise ValueError(
+            raise Refusal(
                 f"measurements must come from one machine, got {_apart(first, other)}: their times "
                 f"do not compare; {remedy}"
             )
@@ -32,7 +33,7 @@ def recordings(parts, *, title="", mixed=False):
     """
     parts = list(parts)
     if not parts or not all(isinstance(part, Recording) for part in parts):
-        raise ValueError(
+        raise Refusal(
             f"parts must be Recordings, at least one, got {shown(parts)}: read them with "
             "scalelab.records.from_json"
         )

@@ -12,6 +12,7 @@ from scalelab.measure.ranks import capacity, emulate, workers
 from scalelab.measure.ranks.training import Training
 from scalelab.measure.timing import stats
 from scalelab.records import Sample
+from scalelab.refusal import Refusal
 
 # Bytes that one repetition of `stream` reads: about 0.1 s from a cache.
 _TRAFFIC = 8e9
@@ -27,7 +28,7 @@ def gathered(results, label, given):
     """Return the Sample of what the ranks of a job returned, {"seconds": [...]} each."""
     for result in results:
         if not (isinstance(result, dict) and isinstance(result.get("seconds"), (list, tuple))):
-            raise ValueError(
+            raise Refusal(
                 f'job must return {{"seconds": [...]}} on every rank, got {shown(result)}: '
                 "let `jobs.timed` time what it repeats"
             )
@@ -69,7 +70,7 @@ def slowest(ranks):
     """
     ranks = [list(seconds) for seconds in ranks]
     if len({len(seconds) for seconds in ranks}) > 1:
-        raise ValueError(
+        raise Refusal(
             f"ranks must time the same repetitions, got {[len(seconds) for seconds in ranks]} of "
             "them: let every rank return the seconds of each"
         )
@@ -121,7 +122,7 @@ def training_epoch(*, steps=32, batch=4096, width=256, repetitions=7, seed=0, em
     whole("batch", batch, "it counts the examples of one step, over all workers")
     count = distributed.get_world_size()
     if batch % count:
-        raise ValueError(
+        raise Refusal(
             f"batch must be a multiple of the {count} workers, got {batch}: "
             "unequal shards would weigh the examples differently"
         )
@@ -197,7 +198,7 @@ def superlinear_working_set(machine):
     An eighth more than the cache: a sweep over it finds nothing left from the last one. Section 3.1.
     """
     if "L2" not in machine.caches:
-        raise ValueError(
+        raise Refusal(
             f"machine must report its L2 cache, got {', '.join(machine.caches) or 'none'}: "
             'look at scalelab.data.recorded("superlinear") instead'
         )

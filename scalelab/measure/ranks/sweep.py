@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from scalelab._given import shown, whole
 from scalelab.measure.ranks import capacity, jobs, workers
+from scalelab.refusal import Refusal
 
 
 class Job(NamedTuple):
@@ -37,7 +38,7 @@ def find(name):
         return BUILT_IN[name]
     module, _, function = name.partition(":") if isinstance(name, str) else ("", "", "")
     if not (module and function):
-        raise ValueError(
+        raise Refusal(
             f"job must be {', '.join(BUILT_IN)} or module:function, got {shown(name)}: "
             "name a function that Python can import from here"
         )
@@ -46,7 +47,7 @@ def find(name):
         parameters = inspect.signature(found).parameters
     except (Exception, SystemExit) as error:  # a user's module may do anything when imported
         cause = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        raise ValueError(
+        raise Refusal(
             f"job must name a function that can be imported, got {shown(name)} ({cause}): "
             "start in the folder of the module, or install it"
         ) from None
@@ -64,19 +65,19 @@ def sweep(
     """
     counts = [capacity.fit(count, device) for count in counts]
     if not counts:
-        raise ValueError("workers must be at least one number, got none: say how many, as in 1,2,4")
+        raise Refusal("workers must be at least one number, got none: say how many, as in 1,2,4")
     given = _known(job, {} if given is None else given)
     if emulated and job.name not in BUILT_IN:
-        raise ValueError(
+        raise Refusal(
             f"job must be {' or '.join(BUILT_IN)} to be emulated, got {job.name}: only of these is it "
             "known what to replace by a sleep"
         )
     if emulated and device != "cpu":
-        raise ValueError(
+        raise Refusal(
             f"device must be cpu to emulate, got {device}: a GPU cannot be shared out by sleeping"
         )
     if weak and not job.work:
-        raise ValueError(
+        raise Refusal(
             f"job must have an argument `work` for weak scaling, got {job.name} without: "
             "let the function do `work` times its share, or ask for strong scaling"
         )
@@ -111,7 +112,7 @@ def _known(job, given):
     named = {p.name: p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
     missing = [n for n, p in named.items() if p.default is p.empty and n not in given]
     if missing:
-        raise ValueError(
+        raise Refusal(
             f"arguments must hold {', '.join(missing)}, which {job.name} asks for, got "
             f"{', '.join(given) or 'none'}: give each as name=value"
         )
@@ -120,7 +121,7 @@ def _known(job, given):
     open_to = [n for n in named if job.name not in BUILT_IN or n not in ("repetitions", "emulated")]
     for name in given:
         if name not in open_to:
-            raise ValueError(
+            raise Refusal(
                 f"arguments must be among those of {job.name} ({', '.join(open_to) or 'it has none'}), "
                 f"got {shown(name)}: name one of them"
             )
@@ -132,7 +133,7 @@ def _amount(job, given, count, times):
     default = inspect.signature(job.function).parameters[job.work].default
     each = whole(job.work, given.get(job.work, default), "it is the amount of work")
     if job.parts and each * times % count:
-        raise ValueError(
+        raise Refusal(
             f"{job.work} must be a multiple of every number of workers, got {each} for {count}: "
             f"choose one that splits into equal parts, such as {count * -(-each // count)}"
         )

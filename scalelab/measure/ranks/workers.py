@@ -12,9 +12,10 @@ from datetime import timedelta
 from scalelab._given import real, shown
 from scalelab.measure.ranks import agent, capacity, crash, torchrun
 from scalelab.measure.timing.timing import threads
+from scalelab.refusal import Failure, Refusal
 
 
-class WorkerError(RuntimeError):
+class WorkerError(Failure):
     """A rank failed, ended without a result, or took too long."""
 
     def __init__(self, sentence, output=""):
@@ -106,7 +107,7 @@ def _check(job, workers, device, limit, arguments):
     module = sys.modules.get(getattr(job, "__module__", None))
     found = getattr(module, getattr(job, "__qualname__", ""), None)
     if not callable(job) or found is not job or job.__module__ == "__main__":
-        raise ValueError(
+        raise Refusal(
             f"job must be a function of a module that other processes can import, got {shown(job)}: "
             "move it from the notebook or script into a module"
         )
@@ -116,9 +117,9 @@ def _check(job, workers, device, limit, arguments):
     try:
         pickle.dumps(arguments)
     except Exception as error:
-        raise ValueError(
+        raise Refusal(
             f"arguments must be data that can be pickled, got an error instead ({error}): "
             "send numbers, text and arrays, and build the rest inside the job"
         ) from None
     if sys.platform == "win32":
-        raise RuntimeError("launch must run on Linux or macOS, got Windows: use it inside WSL")
+        raise Refusal("launch must run on Linux or macOS, got Windows: use it inside WSL")

@@ -17,6 +17,7 @@ from scalelab._given import real, shown, whole
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.serving.serve import ServiceError
 from scalelab.records import Machine, Stamp
+from scalelab.refusal import Refusal
 
 _GIVE_UP = 30.0  # seconds after which a request counts as failed
 _MOST = 1_000_000  # requests of one run
@@ -71,7 +72,7 @@ def poisson(rate, seconds, seed=0):
     rate = real("rate", rate, "it is how many requests arrive per second", 0, above=True)
     seconds = real("seconds", seconds, "it is how long requests keep coming", 0, above=True)
     if rate * seconds > _MOST:
-        raise ValueError(
+        raise Refusal(
             f"rate must be at most {_MOST / seconds:g} for {seconds:g} s, got {rate:g}: "
             "a run holds a million requests"
         )
@@ -185,7 +186,7 @@ def _times(given):
     except (TypeError, ValueError):
         fits = False
     if not fits:
-        raise ValueError(
+        raise Refusal(
             f"arrivals must be times from 0 to 3600 s, at least one, got {shown(given)}: "
             "poisson(rate, seconds) makes some"
         )

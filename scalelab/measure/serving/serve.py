@@ -10,12 +10,13 @@ import threading
 from urllib.request import ProxyHandler, build_opener
 
 from scalelab._given import real, shown, whole
+from scalelab.refusal import Failure, Refusal
 
 _HOST = "127.0.0.1"
 _OPEN = build_opener(ProxyHandler({})).open  # this machine needs no proxy
 
 
-class ServiceError(RuntimeError):
+class ServiceError(Failure):
     """The service did not start, or does not answer."""
 
 
@@ -130,7 +131,7 @@ def _named(make):
     module, name = getattr(make, "__module__", None), getattr(make, "__qualname__", "")
     found = module and getattr(sys.modules.get(module) or importlib, name, None)
     if found is not make or module == "__main__":
-        raise ValueError(
+        raise Refusal(
             f"make must be a function of an importable module, got {shown(make)}: "
             "put it into a file of its own and import it"
         )

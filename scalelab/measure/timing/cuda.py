@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from scalelab._given import shown
 from scalelab.measure.timing import devices, rounds, stats
 from scalelab.records import Recording, Sample
+from scalelab.refusal import Refusal
 from scalelab.units import text
 
 # A difference between two clocks that is worth a sentence.
@@ -57,7 +58,7 @@ def measure(
     budget, precision = rounds.checked(function, budget, precision)
     asked, device = device, devices.pick(device)
     if not hasattr(device, "captured"):
-        raise ValueError(
+        raise Refusal(
             f"device must be a GPU, got {shown(asked)}: time the processor with timing.measure"
         )
     inner = rounds.settle(rounds.reader(function, device), device, budget)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from scalelab._given import shown
+from scalelab.refusal import Refusal
 
 
 class Device(Protocol):
@@ -64,7 +65,7 @@ class Cuda:
         import torch
 
         if not torch.cuda.is_available():
-            raise ValueError(
+            raise Refusal(
                 'device must be one that PyTorch sees, got "cuda" and no CUDA device: '
                 'ask for "cpu" or "auto", or install a CUDA build of PyTorch'
             )
@@ -141,7 +142,7 @@ def pick(device, clock=time.perf_counter):
     if device == "cuda":
         return Cuda()
     if not hasattr(device, "elapsed"):
-        raise ValueError(
+        raise Refusal(
             f'device must be "cpu", "cuda", "auto" or a Device, got {shown(device)}: '
             "say where the work runs"
         )

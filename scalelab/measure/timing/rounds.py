@@ -10,6 +10,7 @@ from scalelab._given import real, shown
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.timing import stats
 from scalelab.records import Sample
+from scalelab.refusal import Refusal
 from scalelab.units import text
 
 # As many readings as the budget may hold: all are kept.
@@ -24,7 +25,7 @@ _FEWEST, _LOOK = 15, 1.5
 def checked(function, budget, precision):
     """Return budget and precision as floats, or refuse what cannot be timed before anything runs."""
     if not callable(function):
-        raise TypeError(
+        raise Refusal(
             f"function must be callable without arguments, got {shown(function)}: "
             "wrap the call, as in `lambda: step(batch)`"
         )
@@ -61,7 +62,7 @@ def settle(reading, device, budget):
         if seconds * inner < shortest:
             inner, best, steady = inner * 2, math.inf, 0
             if inner > _MOST_INNER:
-                raise ValueError(
+                raise Refusal(
                     f"clock must advance while the function runs, got under "
                     f"{text(shortest, 's')} for {_MOST_INNER} calls: give one that counts "
                     "seconds, such as time.perf_counter, and work that it can see"

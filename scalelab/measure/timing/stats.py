@@ -11,6 +11,7 @@ from typing import NamedTuple
 from scalelab import ranks
 from scalelab._given import real, scalar, shown
 from scalelab.measure.timing import advice as _cases
+from scalelab.refusal import Refusal
 from scalelab.units import text
 
 
@@ -41,7 +42,7 @@ def median_interval(values, level=0.95):
     values = sorted(_positive(values))
     i, coverage = ranks.narrowest(len(values), level)
     if coverage < level - 1e-12:
-        raise ValueError(
+        raise Refusal(
             f"values must be at least {fewest(0.5, level)} for a {text(level, '%')} interval of the "
             f"median, got {len(values)}: repeat the measurement, or ask for a lower level"
         )
@@ -90,7 +91,7 @@ def percentile(values, share, level=0.95):
 
     values, need = sorted(_positive(values)), fewest(share, level)
     if len(values) < need:
-        raise ValueError(
+        raise Refusal(
             f"values must be at least {need} for a {text(level, '%')} interval of "
             f"p{text(100 * share)}, got {len(values)}: repeat the measurement, or ask for a "
             "percentile nearer the median"
@@ -113,25 +114,25 @@ def ratio(values, baseline, *, paired, level=0.95):
     """
     values, baseline = _positive(values), _positive(baseline, "baseline")
     if not isinstance(paired, bool):
-        raise TypeError(
+        raise Refusal(
             f"paired must be True or False, got {shown(paired)}: were they timed by turns?"
         )
     most = 0.999_999 if paired else 0.999
     level = real("level", level, "it is the chance to cover the true ratio", 0, most, above=True)
     if paired and len(values) != len(baseline):
-        raise ValueError(
+        raise Refusal(
             f"values must be as many as the baseline's {len(baseline)} when they are paired, got "
             f"{len(values)}: give one of each round, or paired=False"
         )
     need = max(fewest(), fewest(0.5, level))
     if min(len(values), len(baseline)) < need:
-        raise ValueError(
+        raise Refusal(
             f"values must be at least {need} on either side for a {text(level, '%')} interval, got "
             f"{len(values)} and {len(baseline)}: repeat the measurement, or ask for a lower level"
         )
     found = (_paired if paired else _resampled)(values, baseline, level)
     if not all(0 < v < math.inf for v in found):
-        raise ValueError(
+        raise Refusal(
             f"values must be within 1e300 times the baseline's, got {shown(values)}: check the units"
         )
     return found
@@ -193,7 +194,7 @@ def _positive(values, name="values"):
     except TypeError:
         listed = []
     if not listed or not all(0 < v < math.inf for v in listed):
-        raise ValueError(
+        raise Refusal(
             f"{name} must be positive finite numbers, at least one, got {shown(values)}: "
             "give the seconds of each repetition"
         )

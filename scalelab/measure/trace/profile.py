@@ -13,6 +13,7 @@ from scalelab.measure.host.machine import this_machine
 from scalelab.measure.ranks import workers
 from scalelab.measure.trace import trace
 from scalelab.measure.trace.timeline import steps as timeline
+from scalelab.refusal import Refusal
 
 
 def profile(job, count, *, active=5, skip=10, limit=120.0, keep=None, **arguments):
@@ -23,7 +24,7 @@ def profile(job, count, *, active=5, skip=10, limit=120.0, keep=None, **argument
     The trace files stay in the folder `keep`, if there is one. Section 3.5.
     """
     if not callable(job) or getattr(job, "__module__", "__main__") == "__main__":
-        raise ValueError(
+        raise Refusal(
             f"job must be a function of a module that other processes can import, got {shown(job)}: "
             "move it from the notebook or script into a module"
         )
@@ -34,7 +35,7 @@ def profile(job, count, *, active=5, skip=10, limit=120.0, keep=None, **argument
         plan = {"job": job, "arguments": arguments, "skip": skip, "active": active}
         taken = workers.launch(profiled_job, count, limit=limit, folder=str(folder), plan=plan)
         if min(taken) < skip + active:
-            raise ValueError(
+            raise Refusal(
                 f"job must take at least {skip + active} optimizer steps, got {min(taken)}: give it "
                 "more, or lower skip or active"
             )
@@ -98,7 +99,7 @@ def _folder(path):
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
     except (TypeError, OSError):
-        raise ValueError(
+        raise Refusal(
             f"keep must be a folder that can be made or used, got {shown(path)}: name another"
         ) from None
     return folder

@@ -13,6 +13,7 @@ from scalelab.files import files, kineto
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.trace.timeline import steps
 from scalelab.records import Split
+from scalelab.refusal import Refusal
 from scalelab.spans import intersection, length, union
 
 STEP = "ProfilerStep"  # what torch.profiler calls a step
@@ -38,7 +39,7 @@ def read(path, *, step=STEP, workers=None, rank=None, machine=None):
 def profiled(profiler, *, step=STEP, workers=None, rank=None):
     """Return the Split of every step that a finished torch.profiler recorded here. Section 3.5."""
     if not hasattr(profiler, "export_chrome_trace"):
-        raise TypeError(
+        raise Refusal(
             f"profiler must be a finished torch.profiler.profile, got {shown(profiler)}: "
             "give what stands behind `as` after its block"
         )
@@ -59,7 +60,7 @@ def mean(splits):
     splits = tuple(splits)
     kinds = {(s.workers, s.rank, s.machine.name) for s in splits}
     if len(kinds) != 1:
-        raise ValueError(
+        raise Refusal(
             f"splits must be of one rank of one configuration, at least one, got {shown(kinds)}: "
             "average each rank by itself"
         )

@@ -11,6 +11,7 @@ import numpy as np
 from scalelab._given import real
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import dated, text
+from scalelab.refusal import Refusal
 
 HOUR = 3600  # seconds; prices are the one place where this book counts in hours
 _SECONDS = "it is the time of the run that is paid for, in seconds"
@@ -139,7 +140,7 @@ def hour_saved(base_seconds, base_dollars, seconds, dollars):
     if not (saved > 0).all():
         short = -saved.min() * HOUR
         gap = f"{short:g} s too few" if short else "the same time twice"
-        raise ValueError(
+        raise Refusal(
             f"base_seconds must be more than seconds, got {gap}: "
             "what saves no time has no price per hour saved"
         )

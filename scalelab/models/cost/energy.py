@@ -11,6 +11,7 @@ import numpy as np
 from scalelab._given import real
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import dated, instance, text
+from scalelab.refusal import Refusal
 
 KILOWATT_HOUR = 3.6e6  # joules
 _IDLE = "it is what one worker draws while it waits, in watts"
@@ -54,7 +55,7 @@ def watts(utilization, idle, busy):
     busy = numbers("busy", busy, _BUSY, 0)
     more = np.asarray(answer(lambda b, i: b - i, busy, idle))
     if (more < 0).any():
-        raise ValueError(
+        raise Refusal(
             f"busy must be at least idle, got {-more.min():g} W less: computing draws power too"
         )
     return answer(lambda u, i, m: i + m * u, utilization, idle, more)

@@ -13,6 +13,7 @@ from scalelab.models.choice import instance
 from scalelab.models.cost import cost
 from scalelab.models.cost.spot import Spot
 from scalelab.models.machines.failures import useful_share
+from scalelab.refusal import Refusal
 
 _MOST = 1_000_000
 _FEWEST = 1e-3  # of the time that becomes work: below it a run is all preemptions
@@ -61,7 +62,7 @@ def runs(useful, interval, spot, jobs=1000, seed=0):
     jobs = whole("jobs", jobs, "it counts the runs to follow", 1, _MOST)
     share = useful_share(min(interval, useful), spot.write, spot.restart, spot.between)
     if share < _FEWEST or useful / interval > _MOST:
-        raise ValueError(
+        raise Refusal(
             f"interval must leave a run that ends, got {interval:g} s for a job of {useful:g} s that is "
             f"preempted every {spot.between:g} s: save once in a while, and well within that time"
         )

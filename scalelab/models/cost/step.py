@@ -12,6 +12,7 @@ import numpy as np
 from scalelab._given import real, shown, whole
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import MOST, counts, instance
+from scalelab.refusal import Refusal
 
 BACKWARD = 2 / 3  # of the compute: a backward pass costs two forward passes
 _SAMPLES = "it is the samples of one micro-batch, over all workers"
@@ -177,7 +178,7 @@ def _checked(step, workers):
     copies = workers / step.stages
     wrong = workers[(copies != np.floor(copies)) | (copies > step.microbatch)]
     if wrong.size:
-        raise ValueError(
+        raise Refusal(
             f"workers must be a multiple of {step.stages} and at most {step.microbatch * step.stages:g}, "
             f"got {wrong[0]:g}: every copy of the model takes {step.stages} of them, and at least "
             f"one of the {step.microbatch:g} samples"
@@ -217,4 +218,4 @@ def _reduced(name, function, size, workers):
 
 def _function(name, given, meaning):
     if not callable(given):
-        raise TypeError(f"{name} must be a function, got {shown(given)}: {meaning}")
+        raise Refusal(f"{name} must be a function, got {shown(given)}: {meaning}")

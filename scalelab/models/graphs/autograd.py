@@ -6,6 +6,7 @@ one method of its objects, so this module does not import PyTorch.
 
 from scalelab._given import real, shown
 from scalelab.models.graphs.dag import empty
+from scalelab.refusal import Refusal
 
 
 def dag(output, weight=lambda operation: 1.0):
@@ -22,12 +23,12 @@ def dag(output, weight=lambda operation: 1.0):
     """
     root = getattr(output, "grad_fn", None)
     if not hasattr(root, "next_functions"):
-        raise TypeError(
+        raise Refusal(
             f"output must be a tensor with a grad_fn, got {shown(output)}: "
             "compute it from parameters that require gradients"
         )
     if not callable(weight):
-        raise TypeError(
+        raise Refusal(
             f"weight must be a function of an operation, got {shown(weight)}: "
             "it returns the cost of that operation"
         )

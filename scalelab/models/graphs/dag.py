@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from scalelab._given import shown
 from scalelab.models.checking import numbers
+from scalelab.refusal import Refusal
 
 _LARGEST = 200_000  # nodes; networkx then holds about 200 MB
 _WEIGHT = "it is the cost of that task, 0 for data that is simply there"
@@ -31,7 +32,7 @@ def compact(dag):
 
     if not isinstance(dag, nx.DiGraph) or not len(dag):
         kind = "an empty graph" if isinstance(dag, nx.Graph) and not len(dag) else shown(dag)
-        raise TypeError(
+        raise Refusal(
             f"dag must be a networkx.DiGraph with at least one node, got {kind}: "
             "build one with scalelab.models.graphs.dags, or by hand"
         )
@@ -55,7 +56,7 @@ def compact(dag):
                 order.append(j)
     if len(order) < len(nodes):
         cycle = " -> ".join(str(edge[0]) for edge in nx.find_cycle(dag))
-        raise ValueError(
+        raise Refusal(
             f"dag must have no cycle, got {shown(cycle)} and back: no task can wait for itself"
         )
     total(weights)
@@ -67,7 +68,7 @@ def total(weights):
     try:
         return math.fsum(weights)
     except OverflowError:
-        raise ValueError(
+        raise Refusal(
             "the weights must add up to less than 1.8e308, got more: check their units"
         ) from None
 
@@ -86,7 +87,7 @@ def empty(nodes, **named):
 
     if nodes > _LARGEST:
         sizes = ", ".join(f"{name} {shown(size)}" for name, size in named.items())
-        raise ValueError(
+        raise Refusal(
             f"the DAG must have at most {_LARGEST:,} nodes, got {shown(nodes)} for {sizes}: "
             "draw a smaller one, the formulas hold for any size"
         )

@@ -12,6 +12,7 @@ from scalelab._given import real, shown, whole
 from scalelab.models.checking import numbers
 from scalelab.models.choice import chosen
 from scalelab.models.graphs.dag import compact, empty, task
+from scalelab.refusal import Refusal
 
 _ITEMS = "it counts the numbers that go in"
 _SIZE = "it is a side of the matrices"
@@ -173,7 +174,7 @@ def evaluate(dag, inputs, zero=0):
     except TypeError:
         fits = False
     if not fits:
-        raise ValueError(
+        raise Refusal(
             f"inputs must hold {len(given)} values, got {shown(inputs)}: "
             "one per input node, in the order of the nodes"
         )

@@ -10,6 +10,7 @@ from scalelab._given import real, whole
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import chosen
 from scalelab.models.graphs.dag import empty, task
+from scalelab.refusal import Refusal
 
 _STAGES = "it counts the devices that the model is cut across"
 _MICROBATCHES = "it counts the pieces that a batch is cut into"
@@ -98,7 +99,7 @@ def dag(stages, microbatches, order="1f1b", chunks=1, forward=1.0, backward=2.0)
     chosen("order", order, ORDERS)
     _not_interleaved_gpipe(order, chunks)
     if chunks > 1 and microbatches % stages:
-        raise ValueError(
+        raise Refusal(
             f"microbatches must be a multiple of stages to interleave, got {microbatches} "
             f"for {stages} stages: the devices take them in groups of one per stage"
         )
@@ -142,7 +143,7 @@ def _turns(stages, microbatches, chunks, order, device):
 
 def _not_interleaved_gpipe(order, chunks):
     if order == "gpipe" and chunks > 1:
-        raise ValueError(
+        raise Refusal(
             f"chunks must be 1 for the order 'gpipe', got {chunks:g}: only '1f1b' interleaves"
         )
 

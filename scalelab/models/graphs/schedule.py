@@ -12,6 +12,7 @@ from scalelab._given import shown, whole
 from scalelab.models.choice import chosen
 from scalelab.models.graphs.dag import compact, heights
 from scalelab.models.graphs.timeline import Schedule, Slot
+from scalelab.refusal import Refusal
 
 
 def greedy(dag, workers, rule="first ready"):
@@ -87,13 +88,13 @@ def placed(dag):
     for i in sorted(filter(form.weights.__getitem__, form.order), key=start.__getitem__):
         node, home = homes[i]
         if home is None:
-            raise ValueError(
+            raise Refusal(
                 f"every task must name its worker, got none for node {shown(node)}: "
                 "use greedy() where a task may run anywhere"
             )
         slot = Slot(node, home, start[i], start[i] + form.weights[i])
         if home in latest and latest[home].finish > slot.start:
-            raise ValueError(
+            raise Refusal(
                 f"worker {shown(home)} must do one task at a time, got nodes "
                 f"{shown(latest[home].node)} and {shown(node)} at once: add an edge that orders them"
             )
@@ -110,7 +111,7 @@ def _key(form, rule):
         place = {node: i for i, node in enumerate(rule)}
         return [place[node] for node in form.nodes].__getitem__
     except (TypeError, KeyError):
-        raise ValueError(
+        raise Refusal(
             f"rule must list every node of the DAG, got {shown(rule)}: list(dag) does"
         ) from None
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from scalelab._given import shown, whole
 from scalelab.models.choice import instance
 from scalelab.models.graphs.dag import compact, total
+from scalelab.refusal import Refusal
 
 
 class Slot(NamedTuple):
@@ -35,7 +36,7 @@ class Schedule:
         slots = self.timeline
         wrong = [s for s in slots if not _sound(s)] if isinstance(slots, tuple) else [slots]
         if wrong:
-            raise ValueError(
+            raise Refusal(
                 "timeline must be a tuple of slots with 0 <= start <= finish, all finite, "
                 f"got {shown(wrong[0])}: write Slot(node, worker, start, finish)"
             )

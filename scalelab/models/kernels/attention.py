@@ -10,6 +10,7 @@ import numpy as np
 from scalelab._given import shown
 from scalelab.models.checking import answer, numbers
 from scalelab.models.kernels import kernels
+from scalelab.refusal import Refusal
 
 _MEANING = {
     "queries": "it counts the positions that attend",
@@ -45,14 +46,14 @@ def fused(
     else:
         rows = np.asarray(answer(np.divide, _size("block", block), sharing))
         if np.any(rows < 1):
-            raise ValueError(
+            raise Refusal(
                 f"block must hold one row of each of the {sharing.max():g} heads that share keys, "
                 f"got {shown(block)}: they meet a key together"
             )
     if not isinstance(causal, (bool, np.bool_)):
-        raise TypeError(f"causal must be True or False, got {shown(causal)}: is there a mask?")
+        raise Refusal(f"causal must be True or False, got {shown(causal)}: is there a mask?")
     if causal and np.any(answer(np.greater, *shape[:2])):
-        raise ValueError(
+        raise Refusal(
             f"keys must be no fewer than queries under a causal mask, got {shown(keys)} for "
             f"{shown(queries)}: a position sees itself and all before it"
         )
@@ -116,7 +117,7 @@ def _shape(queries, keys, head_size, width, heads, kv_heads, sequences):
     """Return all sizes as arrays; by default every query head has keys and values of its own."""
     groups = _size("kv_heads", heads if kv_heads is None else kv_heads)
     if np.any(answer(np.remainder, _size("heads", heads), groups)):
-        raise ValueError(
+        raise Refusal(
             f"kv_heads must divide heads, got {shown(kv_heads)} for {shown(heads)}: "
             "all groups of query heads have one size"
         )

@@ -13,6 +13,7 @@ import numpy as np
 from scalelab._given import shown
 from scalelab.models.checking import answer, numbers
 from scalelab.models.kernels import roofline
+from scalelab.refusal import Refusal
 
 _MEANING = {
     "elements": "it counts the numbers in the vector",
@@ -35,7 +36,7 @@ class Kernel:
 
     def __post_init__(self):
         if not isinstance(self.name, str) or not self.name:
-            raise TypeError(f"name must be text, got {shown(self.name)}: it labels the point")
+            raise Refusal(f"name must be text, got {shown(self.name)}: it labels the point")
         numbers("flops", self.flops, "it counts floating-point operations", 0)
         numbers("bytes", self.bytes, "it counts the bytes moved", 0, above=True)
 

@@ -11,6 +11,7 @@ import numpy as np
 from scalelab._given import real, shown
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import chosen
+from scalelab.refusal import Refusal
 
 _FLOPS = "it counts the floating-point operations of the kernel"
 _BYTES = "it counts the bytes that the kernel moves to and from memory"
@@ -90,7 +91,7 @@ def roofs(flops, moved, peaks, bandwidths):
     if not isinstance(moved, Mapping):
         moved = dict.fromkeys(bandwidths, moved)
     if moved.keys() != bandwidths.keys() or peaks.keys() & bandwidths.keys():
-        raise ValueError(
+        raise Refusal(
             f"moved must name the levels {', '.join(map(str, bandwidths))} and peaks none of them, "
             f"got {shown([*moved])} and {shown([*peaks])}: every roof needs its own name"
         )
@@ -174,7 +175,7 @@ def _times(flops, bytes, peak, bandwidth, launch):
 
 def _by_name(name, given, remedy):
     if not isinstance(given, Mapping) or not given:
-        raise TypeError(
+        raise Refusal(
             f"{name} must be a dict with at least one entry, got {shown(given)}: {remedy}"
         )
     return given

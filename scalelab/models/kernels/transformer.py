@@ -12,6 +12,7 @@ import numpy as np
 from scalelab._given import shown, whole
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import chosen, instance
+from scalelab.refusal import Refusal
 
 _MEANING = {
     "layers": "it counts the blocks of attention and feed-forward",
@@ -44,20 +45,20 @@ class Transformer:
         for name in ("layers", "hidden", "heads", "vocabulary"):
             self._settle(name)
         if self.head_size is None and self.hidden % self.heads:
-            raise ValueError(
+            raise Refusal(
                 f"heads must divide hidden, got {self.heads} for {self.hidden}: or give head_size"
             )
         self._settle("feedforward", 4 * self.hidden)
         self._settle("kv_heads", self.heads)
         self._settle("head_size", self.hidden // self.heads)
         if self.heads % self.kv_heads:
-            raise ValueError(
+            raise Refusal(
                 f"kv_heads must divide heads, got {self.kv_heads} for {self.heads}: "
                 "all groups of query heads have one size"
             )
         for name in ("gated", "tied"):
             if not isinstance(getattr(self, name), bool):
-                raise TypeError(
+                raise Refusal(
                     f"{name} must be True or False, got {shown(getattr(self, name))}: {_MEANING[name]}"
                 )
 
@@ -149,7 +150,7 @@ def _attention_flops(model, context, causal):
     m = _model(model)
     context = numbers("context", context, "it counts the positions of a sequence", 1)
     if not isinstance(causal, (bool, np.bool_)):
-        raise TypeError(f"causal must be True or False, got {shown(causal)}: is there a mask?")
+        raise Refusal(f"causal must be True or False, got {shown(causal)}: is there a mask?")
     each = 4 * m.layers * m.heads * m.head_size
     return answer(lambda s: each * ((s + 1) / 2 if causal else s), context)
 

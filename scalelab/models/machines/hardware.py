@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from scalelab._given import real, shown, whole
 from scalelab.data import catalogue
 from scalelab.models.choice import chosen, instance, text
+from scalelab.refusal import Refusal
 
 _ONE_WAY = "it is in bytes per second and one direction; a sum of both is twice as much"
 _NAME = "say what it is"
@@ -199,12 +200,12 @@ def boost(device, dtype):
 
 def _line(name, given):
     if not isinstance(given, str):
-        raise TypeError(f"{name} must be text, got {shown(given)}: leave it out if there is none")
+        raise Refusal(f"{name} must be text, got {shown(given)}: leave it out if there is none")
 
 
 def _dict(name, given):
     if not isinstance(given, dict):
-        raise TypeError(f"{name} must be a dict, got {shown(given)}: write {{}} if there are none")
+        raise Refusal(f"{name} must be a dict, got {shown(given)}: write {{}} if there are none")
     return given
 
 

@@ -8,6 +8,7 @@ the caller's own, with a date.
 import numpy as np
 
 from scalelab.models.checking import answer, numbers, table
+from scalelab.refusal import Refusal
 
 _GAIN = "it is the throughput of the big machine, in small ones"
 _WORKERS = "it counts the small machines"
@@ -29,7 +30,7 @@ def upgraded_speedup(shares, gains):
     gains = numbers("gains", gains, "it is how many times faster each part runs", 0, above=True)
     shares, gains = table(shares=shares, gains=gains)
     if abs(shares.sum() - 1) > 1e-6:
-        raise ValueError(
+        raise Refusal(
             f"shares must add up to 1, got {shares.sum():g}: list every part of the time, also "
             "what gains nothing"
         )

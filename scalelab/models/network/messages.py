@@ -13,6 +13,7 @@ import numpy as np
 from scalelab._given import shown, whole
 from scalelab.models.choice import instance
 from scalelab.models.network.algorithms import Traffic
+from scalelab.refusal import Refusal
 
 _WORKERS = "it counts the workers that take part, and a plan lists every message"
 _MOST = 256  # workers: a ring of so many has 130,000 messages
@@ -60,7 +61,7 @@ def run(plan, buffers):
         for port in ("sender", "receiver"):
             busy = [getattr(message, port) for message in messages]
             if len(busy) != len(set(busy)):
-                raise ValueError(
+                raise Refusal(
                     f"plan must keep one message per {port} and round, got {messages}: "
                     "spread them over more rounds"
                 )
@@ -181,7 +182,7 @@ def hierarchical(nodes, per_node, last="all-gather"):
     per_node = whole("per_node", per_node, meaning, 1, _MOST // nodes)
     ends = {"all-gather": ring_all_gather, "all-reduce": ring}
     if not isinstance(last, str) or last not in ends:
-        raise ValueError(f"last must be one of {', '.join(ends)}, got {shown(last)}: choose one")
+        raise Refusal(f"last must be one of {', '.join(ends)}, got {shown(last)}: choose one")
     inside = [range(n * per_node, (n + 1) * per_node) for n in range(nodes)]
     owners = [range(i, nodes * per_node, per_node) for i in range(per_node)]
 
@@ -200,7 +201,7 @@ def _copied(buffers, plan):
         rows = np.empty(0)
     fits = rows.ndim == 2 and len(rows) == plan.workers and rows.shape[1] % plan.parts == 0
     if not fits or rows.dtype.kind not in "iuf" or not rows.size or not np.isfinite(rows).all():
-        raise ValueError(
+        raise Refusal(
             f"buffers must be {plan.workers} rows of a multiple of {plan.parts} finite numbers, got "
             f"{shown(buffers)}: give every worker of the plan one row"
         )
@@ -249,7 +250,7 @@ def _doublings(workers):
 def _power(name, workers):
     workers = whole(name, workers, _WORKERS, 1, _MOST)
     if workers & (workers - 1):
-        raise ValueError(
+        raise Refusal(
             f"{name} must be a power of two, got {workers}: `algorithms` prices the others, "
             "with two more rounds for folding them in and out"
         )

@@ -6,6 +6,7 @@ One quantity is measured, the time T(K) of a fixed job on K workers; the rest is
 import numpy as np
 
 from scalelab.models.checking import answer, numbers, table
+from scalelab.refusal import Refusal
 
 _WORKERS = "it counts the workers that share the job"
 _SERIAL = "it is the fraction of the work that cannot run in parallel"
@@ -162,7 +163,7 @@ def _table(workers, efficiency, floor):
     efficiency = numbers("efficiency", efficiency, "it is speedup divided by workers", 0)
     floor = numbers("floor", floor, _FLOOR, 0, 1, above=True)
     if floor.ndim:
-        raise ValueError(f"floor must be one number, got {floor.size} in an array: {_FLOOR}")
+        raise Refusal(f"floor must be one number, got {floor.size} in an array: {_FLOOR}")
     return (*table(workers=workers, efficiency=efficiency), floor)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from scalelab._given import real, shown
 from scalelab.models.checking import answer, numbers
+from scalelab.refusal import Refusal
 
 _WORKERS = "it counts the workers that share the job"
 _BASE = "it counts the workers of the base row"
@@ -103,7 +104,7 @@ def isoefficiency(workers, efficiency, overhead):
     workers = numbers("workers", workers, _WORKERS, 1)
     efficiency = numbers("efficiency", efficiency, "it is the efficiency to keep", 0, 1, above=True)
     if not callable(overhead):
-        raise TypeError(
+        raise Refusal(
             f"overhead must be a function of work and workers, got {shown(overhead)}: "
             "it returns the time that all workers together lose"
         )

@@ -9,6 +9,7 @@ import numpy as np
 from scalelab._given import real
 from scalelab.models.checking import answer, numbers, table
 from scalelab.models.waiting import requests
+from scalelab.refusal import Refusal
 
 _CAP = "it is the longest latency you accept, in seconds"
 _FLOOR = "it is the lowest throughput you accept, in requests per second"
@@ -52,7 +53,7 @@ def smallest_batch(rate, setup, each):
     setup, each = requests.costs(setup, each)
     room = np.asarray(answer(lambda r, b: 1 - r * b, rate, each))
     if not (room > 0).all():
-        raise ValueError(
+        raise Refusal(
             f"rate must be below 1 / each, got {1 - room.min():.4g} times that: "
             "no batch is large enough; add servers, or turn requests away"
         )

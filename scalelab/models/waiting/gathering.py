@@ -8,6 +8,7 @@ import numpy as np
 
 from scalelab.models.checking import answer
 from scalelab.models.waiting import requests
+from scalelab.refusal import Refusal
 
 _LARGEST = 10_000  # requests in a batch whose queue is solved root by root
 
@@ -28,7 +29,7 @@ def full_response(rate, batch, setup, each):
     setup, each = requests.costs(setup, each)
     load = np.asarray(answer(lambda r, n, a, b: r * (a / n + b), rate, batch, setup, each))
     if not (load < 1).all():
-        raise ValueError(
+        raise Refusal(
             f"rate must be below the throughput of the batch, got {load.max():.4g} times that: "
             "the queue would grow for ever; take larger batches, or turn requests away"
         )
@@ -52,7 +53,7 @@ def greedy_response(rate, setup, each):
     rate, (setup, each) = requests.rate(rate, above=True), requests.costs(setup, each)
     busy = np.asarray(answer(lambda r, b: r * b, rate, each))
     if not (busy < 1).all():
-        raise ValueError(
+        raise Refusal(
             f"rate must be below 1 / each, got {busy.max():.4g} times that: "
             "the queue would grow for ever; add servers, or turn requests away"
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from scalelab._given import real
 from scalelab.models.checking import answer, numbers, table
+from scalelab.refusal import Refusal
 
 _VALUES = "they are response times, in seconds"
 _INTERVAL = "it is the time from one request to the next as planned, in seconds"
@@ -30,7 +31,7 @@ def corrected(values, interval):
     omitted = np.atleast_1d(answer(lambda v: np.floor(v / interval * (1 + 1e-12)) - 1, values))
     omitted = np.maximum(omitted, 0)
     if omitted.sum() > _ROOM:
-        raise ValueError(
+        raise Refusal(
             f"interval must be long enough to add at most {_ROOM:,} values, got {interval:g} s, "
             f"which adds {omitted.sum():.2g}: give it in seconds, like the values"
         )

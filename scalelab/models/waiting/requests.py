@@ -7,6 +7,7 @@ import numpy as np
 
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import counts
+from scalelab.refusal import Refusal
 
 _RATE = "it is how many requests arrive per second"
 _SERVICE = "it is the mean time that one request keeps a server busy, in seconds"
@@ -61,7 +62,7 @@ def load(rate, service, servers=_ONE_SERVER):
     """Return the utilization, rate x service / servers, or refuse a queue without a steady state."""
     busy = np.asarray(answer(lambda r, s, c: r * s / c, rate, service, servers))
     if not (busy < 1).all():
-        raise ValueError(
+        raise Refusal(
             f"rate must keep the servers busy for less than all of their time, "
             f"got a utilization of {busy.max():.4g}: the queue would grow for ever; "
             "add servers, shorten the service, or turn requests away"

@@ -10,6 +10,7 @@ import numpy as np
 
 from scalelab._given import whole
 from scalelab.models.checking import numbers, table
+from scalelab.refusal import Refusal
 
 _ARRIVALS = "they are the times at which requests come, in seconds, the first come first"
 _SERVICE = "they are how long each request keeps a server busy, in seconds"
@@ -34,7 +35,7 @@ def waiting(arrivals, service, servers=1):
     in_order = np.diff(arrivals) >= 0
     if not in_order.all():
         where = int(np.argmin(in_order)) + 1
-        raise ValueError(
+        raise Refusal(
             f"arrivals must be in order, got {arrivals[where]:g} after {arrivals[where - 1]:g} "
             f"at position {where}: sort them, and their services with them"
         )

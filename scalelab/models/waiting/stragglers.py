@@ -8,6 +8,7 @@ Source of all formulas: David and Nagaraja 2003, Order Statistics, doi:10.1002/0
 import numpy as np
 
 from scalelab.models.checking import answer, numbers, table
+from scalelab.refusal import Refusal
 
 _WORKERS = "it counts the workers that all have to finish"
 _MEAN = "it is the mean time of one worker, in seconds"
@@ -30,7 +31,7 @@ def uniform(workers, low, high):
     low, high = numbers("low", low, _LEAST, 0), numbers("high", high, _MOST, 0)
     width = np.asarray(answer(lambda a, b: b - a, low, high))
     if (width < 0).any():
-        raise ValueError(
+        raise Refusal(
             f"high must be at least low, got a high that is {-width.min():g} s below: {_MOST}"
         )
     return answer(lambda k, a, d: a + d * (k / (k + 1)), workers, low, width)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from scalelab import units
+from scalelab.refusal import Refusal
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL
 
@@ -20,7 +21,7 @@ def sizes(plan) -> Chart:
     fitting = bool(rows)
     rows = rows or list(plan.rows)
     if not rows:
-        raise ValueError(
+        raise Refusal(
             f"{plan.job.name} must have a size to draw, got none with any layout: see its reasons"
         )
     whole = whole and all(math.isfinite(one.run) for one in rows)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from scalelab import ranks
 from scalelab.measure.timing import stats
+from scalelab.refusal import Refusal
 
 THOROUGH = pytest.mark.thorough
 TIMES = st.lists(st.floats(1e-9, 1e6), min_size=6, max_size=60)
@@ -186,7 +187,7 @@ def test_a_ratio_of_too_little_is_refused(sizes, settings, expected):
 
 
 def test_whether_values_are_paired_must_be_said():
-    with pytest.raises(TypeError, match="paired must be True or False, got 'yes'"):
+    with pytest.raises(Refusal, match="paired must be True or False, got 'yes'"):
         stats.ratio([1.0] * 6, [1.0] * 6, paired="yes")
 
 

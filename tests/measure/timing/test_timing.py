@@ -7,6 +7,7 @@ import pytest
 
 from scalelab.measure.timing import timing
 from scalelab.measure.timing.stats import margin
+from scalelab.refusal import Refusal
 
 
 class Work:
@@ -142,7 +143,7 @@ def test_impossible_settings_are_refused(setting, value):
 
 
 def test_a_call_instead_of_a_function_is_refused():
-    with pytest.raises(TypeError, match="function must be callable without arguments, got 3"):
+    with pytest.raises(Refusal, match="function must be callable without arguments, got 3"):
         timing.measure(3, label="three")
 
 

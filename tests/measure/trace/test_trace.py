@@ -15,6 +15,7 @@ from scalelab.measure.ranks import jobs, workers
 from scalelab.measure.trace import profile, trace
 from scalelab.measure.trace.timeline import Step
 from scalelab.records import Machine, Split
+from scalelab.refusal import Refusal
 from tests.measure import worker_jobs
 from tests.notebooks import ROOT
 
@@ -602,7 +603,7 @@ def test_the_split_of_a_gpu_step_is_of_the_devices_time():
 
 
 def test_what_is_no_profiler_is_refused():
-    with pytest.raises(TypeError, match=r"profiler must be a finished torch\.profiler\.profile"):
+    with pytest.raises(Refusal, match=r"profiler must be a finished torch\.profiler\.profile"):
         trace.profiled("trace.json")
 
 

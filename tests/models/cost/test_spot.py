@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scalelab.models.cost import cost, spot
 from scalelab.models.cost.spot import Spot
 from scalelab.models.machines.failures import daly_interval, mean_time_to_failure
+from scalelab.refusal import Refusal
 
 HOUR = 3600.0
 OFFER = Spot(hourly=1.2, between=2 * HOUR, write=60, restart=300, wait=900)
@@ -135,5 +136,5 @@ def test_an_offer_holds_plain_floats_whatever_it_was_given():
 
 def test_a_price_is_no_offer():
     for function in (spot.billed_seconds, spot.elapsed_seconds, spot.dollars):
-        with pytest.raises(TypeError, match=r"spot must be a Spot, got 1.2: write Spot"):
+        with pytest.raises(Refusal, match=r"spot must be a Spot, got 1.2: write Spot"):
             function(3600, 600, 1.2)

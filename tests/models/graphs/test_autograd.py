@@ -5,6 +5,7 @@ import torch
 
 from scalelab.models.graphs import autograd, schedule, workdepth
 from scalelab.models.graphs.timeline import faults
+from scalelab.refusal import Refusal
 
 
 def loss_of_a_model():
@@ -88,8 +89,8 @@ def test_anything_with_the_same_two_attributes_and_one_method_will_do():
 @pytest.mark.parametrize(
     ("arguments", "error", "sentence"),
     [
-        ((torch.ones(2),), TypeError, r"output must be a tensor .*, got tensor\(\[1., 1.\]\): "),
-        ((Fake("AddBackward0"), 2), TypeError, "weight must be a function .*, got 2: it returns"),
+        ((torch.ones(2),), Refusal, r"output must be a tensor .*, got tensor\(\[1., 1.\]\): "),
+        ((Fake("AddBackward0"), 2), Refusal, "weight must be a function .*, got 2: it returns"),
         ((Fake("AddBackward0"), lambda _: -1), ValueError, "weight must be .* 0 on, got -1: it is"),
         ((Fake("AddBackward0"), lambda _: None), ValueError, "weight must be .*, got None: it is"),
     ],

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from scalelab.models.graphs import dags, schedule
 from scalelab.models.graphs.timeline import Schedule, Slot, faults
+from scalelab.refusal import Refusal
 from tests.models import small_dags
 
 REAL = small_dags.dags(8, st.floats(0.5, 5))
@@ -106,5 +107,5 @@ def test_a_timeline_that_is_none_is_refused(timeline):
 def test_a_schedule_needs_a_worker_and_faults_a_schedule():
     with pytest.raises(ValueError, match=r"^workers must be a whole number from 1 on, got 0: "):
         Schedule(0, ())
-    with pytest.raises(TypeError, match=r"^schedule must be a Schedule, got 3: "):
+    with pytest.raises(Refusal, match=r"^schedule must be a Schedule, got 3: "):
         faults(dags.tree_sum(2), 3)

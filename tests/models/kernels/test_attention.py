@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalelab.models.kernels import attention, kernels
+from scalelab.refusal import Refusal
 from tests.counting import Memory, traffic
 
 RNG = np.random.default_rng(7)
@@ -214,7 +215,7 @@ def test_shapes_that_cannot_be_are_refused():
         attention.decode(64, 64, 2, heads=8, kv_heads=3)
     with pytest.raises(ValueError, match="no fewer than queries under a causal mask"):
         attention.fused(8, 4, 64, 2, causal=True)
-    with pytest.raises(TypeError, match="causal must be True or False, got 1"):
+    with pytest.raises(Refusal, match="causal must be True or False, got 1"):
         attention.fused(8, 8, 64, 2, causal=1)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalelab.models.kernels import roofline
+from scalelab.refusal import Refusal
 
 SIZES = st.floats(1e-3, 1e18)
 H100 = (989e12, 3.35e12)  # dense bf16 FLOP/s, bytes/s
@@ -130,7 +131,7 @@ def test_levels_without_traffic_are_refused():
         roofline.roofs(1, {"HBM": 4}, {"bf16": 1e12}, {"L2": 5e12, "HBM": 3e12})
     with pytest.raises(ValueError, match="every roof needs its own name"):
         roofline.roofs(1, 4, {"HBM": 1e12}, {"HBM": 3e12})
-    with pytest.raises(TypeError, match="bandwidths must be a dict"):
+    with pytest.raises(Refusal, match="bandwidths must be a dict"):
         roofline.roofs(1, 4, {"bf16": 1e12}, 3e12)
 
 

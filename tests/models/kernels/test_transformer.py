@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from scalelab.models.kernels import attention, conventions, kernels, transformer
 from scalelab.models.kernels.transformer import Transformer
+from scalelab.refusal import Refusal
 
 torch = pytest.importorskip("torch")
 
@@ -221,7 +222,7 @@ def test_what_is_not_given_is_as_in_gpt2():
         ({"kv_heads": float("nan")}, ValueError, "kv_heads must be a whole number"),
         ({"kv_heads": 5}, ValueError, "kv_heads must divide heads, got 5 for 96"),
         ({"heads": 7}, ValueError, "heads must divide hidden, got 7 for 12288"),
-        ({"gated": 1}, TypeError, "gated must be True or False"),
+        ({"gated": 1}, Refusal, "gated must be True or False"),
     ],
 )
 def test_a_shape_that_cannot_be_is_refused(change, error, words):
@@ -231,5 +232,5 @@ def test_a_shape_that_cannot_be_is_refused(change, error, words):
 
 
 def test_only_a_transformer_is_counted():
-    with pytest.raises(TypeError, match="model must be a Transformer, got 175000000000"):
+    with pytest.raises(Refusal, match="model must be a Transformer, got 175000000000"):
         transformer.forward_flops(175 * 10**9, 2048)

@@ -4,6 +4,7 @@ import math
 import textwrap
 
 from scalelab import units
+from scalelab.tables.text import aligned
 
 WIDTH = 110
 
@@ -14,7 +15,8 @@ def lines(plan, notes=False):
 
     yield from _head(plan)
     yield ""
-    yield from _aligned([_HEADINGS, *(_cells(plan, one) for one in plan.rows)])
+    rows = [_HEADINGS, *(_cells(plan, one) for one in plan.rows)]
+    yield from aligned(rows, left=(1, 6, 11), drop_empty=True)
     yield ""
     yield from _choice(plan)
     if plan.whatifs:
@@ -202,15 +204,7 @@ def _whatifs(plan):
                 note,
             )
         )
-    yield from _aligned(rows, left=(0, 7))
-
-
-def _aligned(rows, left=(1, 6, 11)):
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    used = [i for i, width in enumerate(widths) if any(row[i] for row in rows[1:])]
-    for row in rows:
-        cells = [row[i].ljust(widths[i]) if i in left else row[i].rjust(widths[i]) for i in used]
-        yield "  ".join(cells).rstrip()
+    yield from aligned(rows, left=(0, 7), drop_empty=True)
 
 
 def _wrapped(text, indent=""):

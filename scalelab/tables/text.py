@@ -1,40 +1,23 @@
-"""The scaling table a command is given: a file, standard input, or a public series by its name."""
+"""A table and its findings as text for people, and as plain data for programs."""
 
-import json
-import math
-import os
-import sys
-
-import click
-
-argument = click.argument("file", metavar="FILE")
+from scalelab import units
 
 
-def find(given):
-    """Return the ScalingTable; a file goes before a series of its name."""
-    from scalelab.data import datasets
-    from scalelab.files import files
-    from scalelab.tables import grid, table
+def aligned(rows, left=(), drop_empty=False):
+    r"""Yield rows of text in columns, to the right but for those `left`, the first row being headings.
 
-    if given == "-":
-        raw = sys.stdin.buffer.read(grid.MOST_BYTES + 1)
-        return table.parse("stdin", files.decoded("stdin", raw, grid.MOST_BYTES))
-    if given in datasets.names() and not os.path.lexists(given):
-        return table.of_series(datasets.load(given))
-    return table.read(given)
-
-
-def echo(record):
-    """Print plain data as JSON, which knows no infinity: what has no finite value is null."""
-    click.echo(json.dumps(_finite(record), indent=1, allow_nan=False))
-
-
-def _finite(value):
-    if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    >>> print(*aligned([("workers", "note"), ("8", ""), ("16", "best")], left=[1]), sep="\n")
+    workers  note
+          8
+         16  best
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    used = [at for at in range(len(widths)) if not drop_empty or any(row[at] for row in rows[1:])]
+    for row in rows:
+        cells = [
+            row[at].ljust(widths[at]) if at in left else row[at].rjust(widths[at]) for at in used
+        ]
+        yield "  ".join(cells).rstrip()
 
 
 def heading(found):
@@ -44,8 +27,6 @@ def heading(found):
     >>> heading(parse("runs", "workers,seconds\n1,60\n1,61\n2,31\n"))
     'runs: 3 rows, seconds on 1 to 2 workers'
     """
-    from scalelab import units
-
     count, sizes = len(found.rows), sorted(set(found.workers))
     rows = f"{units.text(count, digits=15)} row{'s' if count > 1 else ''}"
     low, high = (units.text(size, digits=15) for size in (sizes[0], sizes[-1]))
@@ -53,7 +34,7 @@ def heading(found):
     return f"{found.name}: {rows}, {found.measure} on {span} worker{'s' if span != '1' else ''}"
 
 
-def told(found, findings):
+def findings_lines(found, findings):
     """Yield findings for people: what is wrong, where, and what to do about it."""
     for one in findings:
         yield f"{one.severity:7}  {one.name}{place(found, one.rows)}"
@@ -76,3 +57,12 @@ def place(found, rows):
     else:
         words = " and ".join(filter(None, [", ".join(few[:-1]), few[-1]]))
     return f", {found.place}{'s' if len(rows) > 1 else ''} {words}"
+
+
+def document(found, findings):
+    """Return an audit as plain data; `rows` are lines of the file, or whatever `place` says."""
+    return {
+        "table": found.name,
+        "place": found.place,
+        "findings": [vars(one) | {"rows": list(one.rows)} for one in findings],
+    }

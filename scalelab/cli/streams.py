@@ -1,14 +1,42 @@
-"""Records on their way out: into a file as they come, and onto the screen."""
+"""What commands read and write: tables by name, records as they come, JSON and progress."""
 
 import contextlib
+import json
+import os
 import re
 import sys
 
 import click
 
+from scalelab.refusal import Refusal
+
+argument = click.argument("file", metavar="FILE")
+
+
+def table(given):
+    """Return the ScalingTable of FILE: a file, standard input, or else a public series of that name."""
+    from scalelab.data import datasets
+    from scalelab.files import files
+    from scalelab.tables import grid
+    from scalelab.tables import table as tables
+
+    if given == "-":
+        raw = sys.stdin.buffer.read(grid.MOST_BYTES + 1)
+        return tables.parse("stdin", files.decoded("stdin", raw, grid.MOST_BYTES))
+    if given in datasets.names() and not os.path.lexists(given):
+        return tables.of_series(datasets.load(given))
+    return tables.read(given)
+
+
+def echo_json(found):
+    """Print plain data as JSON, which knows no infinity: what has no finite value is null."""
+    from scalelab._stored import finite
+
+    click.echo(json.dumps(finite(found), indent=1, allow_nan=False))
+
 
 @contextlib.contextmanager
-def taking(title, table, *, json, out, append=False):
+def taking(title, columns, *, json, out, append=False):
     """Give `so_far(samples, note)`, to be called after every measurement with all of them.
 
     They are kept at once, and shown at the end, also when that is Ctrl-C or an error. Under torchrun
@@ -43,7 +71,7 @@ def taking(title, table, *, json, out, append=False):
         raise click.exceptions.Exit(130) from None
     finally:
         if current.samples and speaks:
-            echo(current) if json else _tell(current, table)
+            echo(current) if json else _tell(current, columns)
 
 
 @contextlib.contextmanager
@@ -66,15 +94,15 @@ def _existing(path):
     from scalelab.measure.ranks import combine
 
     if path is None:
-        raise ValueError("--append must go with --out FILE, got no file: name the one to add to")
+        raise Refusal("--append must go with --out FILE, got no file: name the one to add to")
     if not path.exists():
         return None
     try:
         found = records.from_json(files.text(path))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except Refusal as error:
+        raise Refusal(f"{path}: {error}") from None
     if not isinstance(found, records.Recording):
-        raise ValueError(
+        raise Refusal(
             f"{path} must hold a Recording, got a {type(found).__name__}: name another file"
         )
     machines = [*(sample.machine for sample in found.samples), this_machine()]
@@ -95,12 +123,12 @@ def echo(record):
     click.echo(records.to_json(record), nl=False)
 
 
-def _tell(recording, table):
+def _tell(recording, columns):
     """Print a table, where it comes from, and each kind of advice once."""
-    from scalelab.show.table import table as drawn
+    from scalelab.show.table import table
 
     samples = recording.samples
-    click.echo(drawn(table(samples), recording.title))
+    click.echo(table(columns(samples), recording.title))
     for line in dict.fromkeys([sample.stamp.text for sample in samples] + [recording.note]):
         click.echo(line, nl=bool(line))
     cases = {}  # the same advice, whatever its numbers are
