@@ -8,7 +8,7 @@ Source: Thompson 1936, doi:10.1214/aoms/1177732502. Standard library only; any l
 
 import math
 
-from scalelab._given import real, whole
+from scalelab.arguments import real, whole
 
 
 def narrowest(n, level=0.95):

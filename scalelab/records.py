@@ -10,8 +10,8 @@ import math
 import statistics
 from dataclasses import dataclass, field
 
-from scalelab import _stored, ranks
-from scalelab._given import real, scalar, shown, whole
+from scalelab import ranks, stored
+from scalelab.arguments import real, scalar, shown, whole
 from scalelab.refusal import Refusal
 
 VERSION = 1
@@ -261,7 +261,7 @@ class Pass:
     @property
     def digest(self):
         """What the seal of these values is."""
-        values = _stored.plain(self) | {"machine": self.machine.name, "seal": ""}
+        values = stored.plain(self) | {"machine": self.machine.name, "seal": ""}
         text = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -300,7 +300,7 @@ def to_json(record):
         )
     head = {"record": type(record).__name__, "version": VERSION}
     try:
-        text = json.dumps(head | _stored.plain(record), indent=1, allow_nan=False) + "\n"
+        text = json.dumps(head | stored.plain(record), indent=1, allow_nan=False) + "\n"
         from_json(text)  # or it would be found out when the measurement is long over
         return text
     except (TypeError, ValueError):
@@ -323,7 +323,7 @@ def from_json(text):
             f'text must be JSON with "record" one of {", ".join(_RECORDS)}, got {shown(text)}: '
             "give what to_json wrote"
         ) from None
-    return _stored.build(record, data)
+    return stored.build(record, data)
 
 
 def _refuse(constant):

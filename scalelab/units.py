@@ -7,7 +7,7 @@ import math
 import re
 from decimal import Decimal
 
-from scalelab._given import scalar, shown, whole
+from scalelab.arguments import scalar, shown, whole
 from scalelab.refusal import Refusal
 
 _SMALL = {"p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3}

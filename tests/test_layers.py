@@ -80,3 +80,33 @@ def test_no_folder_holds_more_than_fifteen_files():
         assert len(names) <= 15, folder
         prefixes = Counter(name.split("_")[0] for name in names if name[0] != "_" and "_" in name)
         assert max(prefixes.values(), default=0) < 3, folder
+
+
+def public(tree):
+    """Yield the functions of a module, and of its classes, that others may call."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from public(node)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (
+            node.name[0] != "_" or node.name in ("__init__", "__call__")
+        ):
+            yield node
+
+
+def untyped(function):
+    """Return the names of what a function leaves without a type."""
+    given = function.args
+    names = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    open_ones = [one.arg for one in names if one and not one.annotation]
+    answer = [] if function.returns or function.name == "__init__" else ["its answer"]
+    return [one for one in open_ones if one not in ("self", "cls")] + answer
+
+
+def test_every_public_function_is_typed():
+    """That the types are right is what mypy says in `make check`."""
+    assert [
+        f"{path}:{function.lineno} {function.name}: {', '.join(missing)}"
+        for path, tree in sources().items()
+        for function in public(tree)
+        if (missing := untyped(function))
+    ] == []

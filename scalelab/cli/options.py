@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
 json = click.option("--json", is_flag=True, help="Print the record as JSON.")

@@ -30,7 +30,7 @@ def table(given):
 
 def echo_json(found):
     """Print plain data as JSON, which knows no infinity: what has no finite value is null."""
-    from scalelab._stored import finite
+    from scalelab.stored import finite
 
     click.echo(json.dumps(finite(found), indent=1, allow_nan=False))
 

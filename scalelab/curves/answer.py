@@ -6,7 +6,7 @@
 import statistics
 from dataclasses import dataclass, field
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.curves.compare import Comparison, compare
 from scalelab.curves.families import BY_NAME
 from scalelab.curves.fit import Refused

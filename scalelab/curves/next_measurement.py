@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scalelab._given import real, whole
+from scalelab.arguments import real, whole
 from scalelab.curves.predict import predict
 
 # The ends of a 90 % interval and its median stand for the outcomes around them.

@@ -10,7 +10,7 @@ held the next doubling in 87 to 89 %.
 import math
 from dataclasses import dataclass
 
-from scalelab._given import real
+from scalelab.arguments import real
 from scalelab.curves.fit import FEWEST, Refused, too_few
 from scalelab.curves.posterior import NAMES, predictive
 from scalelab.refusal import Refusal

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
 

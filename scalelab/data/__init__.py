@@ -3,7 +3,7 @@
 from importlib import resources
 
 from scalelab import records
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
 

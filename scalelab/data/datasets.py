@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
 # In seconds; every other unit of a main metric is a rate.

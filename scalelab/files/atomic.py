@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from scalelab import records
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
 

@@ -6,7 +6,7 @@ parameter, takes at most four parameters, and reads every sample of a point as a
 
 from decimal import Decimal
 
-from scalelab._given import scalar, shown
+from scalelab.arguments import scalar, shown
 from scalelab.refusal import Refusal
 
 _MOST = 4

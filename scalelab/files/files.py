@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 
 from scalelab import units
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
 # Far more than a table or a record needs; a small file can unpack to a thousand times its size.

@@ -8,7 +8,7 @@ import math
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from scalelab._given import scalar
+from scalelab.arguments import scalar
 from scalelab.files import files
 from scalelab.records import Machine
 

@@ -14,8 +14,8 @@ from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
-from scalelab import _stored
-from scalelab._given import shown
+from scalelab import stored
+from scalelab.arguments import shown
 from scalelab.files import files
 from scalelab.records import Machine, Recording, Sample
 from scalelab.refusal import Refusal
@@ -108,7 +108,7 @@ def _row(sample):
 def _cell(kind, value):
     if kind is str:
         return value
-    return "" if value is None else json.dumps(_stored.plain(value))
+    return "" if value is None else json.dumps(stored.plain(value))
 
 
 def _sample(row, seconds, machine, date, title):
@@ -120,7 +120,7 @@ def _sample(row, seconds, machine, date, title):
             raise Refusal(
                 "row must say the machine, got no machine.name: add that column, or give machine="
             )
-        host = _stored.plain(machine) | host
+        host = stored.plain(machine) | host
     data = {"label": title, "inner": 1, "seconds": seconds, "machine": {"cores": None} | host}
     data |= {name: _value(kind, told[name]) for name, kind in _PLAIN.items() if name in told}
     own = {*_PLAIN, *_MACHINE}
@@ -129,7 +129,7 @@ def _sample(row, seconds, machine, date, title):
         for name, value in told.items()
         if name not in own and not name.startswith("machine.")
     }
-    return _stored.build(Sample, data | {"date": date})
+    return stored.build(Sample, data | {"date": date})
 
 
 def _value(kind, cell):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scalelab._given import real, shown
+from scalelab.arguments import real, shown
 from scalelab.curves.fit import Refused
 from scalelab.curves.posterior import Mixture
 from scalelab.links.factors import factor, per_byte

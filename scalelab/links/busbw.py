@@ -7,7 +7,7 @@ ran: where a switch adds the numbers up, the product is above every wire.
 
 from dataclasses import dataclass, replace
 
-from scalelab._given import real, shown, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.links.factors import IN_SWITCH, factor, named, per_byte
 from scalelab.models.machines.hardware import Link
 from scalelab.models.network.bandwidth import switch_bandwidth

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from scalelab._given import real
+from scalelab.arguments import real
 
 
 def least_squares(sweep, noise=0.02):

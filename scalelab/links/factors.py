@@ -4,7 +4,7 @@ The factor of nccl-tests is one per collective; the rounds and bytes are those o
 ran, where it is known (Section 3.8).
 """
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.models.network.algorithms import ALGORITHMS, seconds
 from scalelab.models.network.bandwidth import FACTORS, bus_factor, switch_bandwidth
 from scalelab.models.network.network import Network

@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 
 import numpy as np
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.data import datasets
 from scalelab.links import factors
 from scalelab.refusal import Refusal

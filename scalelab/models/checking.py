@@ -6,11 +6,16 @@ of them refuse bad input with the same kind of sentence. For `scalelab.models` o
 
 import math
 import numbers as kinds
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from scalelab._given import expected, shown
+from scalelab.arguments import expected, shown
 from scalelab.refusal import Refusal
+
+Numbers = ArrayLike  # what a model is given: a number, or numbers in any form
+Answer = Any  # what it says: a float to numbers, an array to arrays; only the caller knows which
 
 
 def numbers(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):

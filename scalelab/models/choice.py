@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.models.checking import numbers
 from scalelab.refusal import Refusal
 

@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
-from scalelab._stored import finite
 from scalelab.plan import published, step
+from scalelab.stored import finite
 
 
 def document(plan):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scalelab import units
-from scalelab._given import real, shown, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.refusal import Refusal
 
 # "70B" parameters, "4M" tokens, "15T" tokens: as people write counts.

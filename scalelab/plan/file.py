@@ -8,7 +8,7 @@ import json
 import tomllib
 from importlib import resources
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.models.kernels import transformer
 from scalelab.models.kernels.transformer import Transformer
 from scalelab.models.machines import hardware

@@ -1,6 +1,6 @@
 """Whether passes are of one study: what must not differ between them does not, or the field is named."""
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
 # What a time and a quality depend on, beside the workers and the seed.

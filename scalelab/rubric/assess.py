@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass
 
 from scalelab import records
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.records import Pass, Passes
 from scalelab.refusal import Refusal
 from scalelab.rubric import rubric

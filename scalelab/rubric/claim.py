@@ -1,6 +1,6 @@
 """A claim against the rows it is about: each number recomputed, the gate and the limits asked."""
 
-from scalelab._given import scalar, shown
+from scalelab.arguments import scalar, shown
 from scalelab.tables.finding import Finding
 from scalelab.units import text
 

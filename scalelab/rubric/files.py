@@ -3,7 +3,7 @@
 import re
 
 from scalelab import records
-from scalelab._given import real, shown
+from scalelab.arguments import real, shown
 from scalelab.files import files
 from scalelab.records import Machine, Stamp
 from scalelab.refusal import Refusal

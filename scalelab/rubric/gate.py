@@ -10,7 +10,7 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from scalelab._given import real, whole
+from scalelab.arguments import real, whole
 
 LEVEL = 0.95
 _HAIR = 1e-9  # relative: what rounding may do to a difference

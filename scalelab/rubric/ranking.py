@@ -7,7 +7,7 @@ workers, so that no chosen row is dominated.
 
 from dataclasses import dataclass
 
-from scalelab._given import real, shown
+from scalelab.arguments import real, shown
 from scalelab.refusal import Refusal
 
 PREFERENCES = ("fastest", "cheapest")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.records import Stamp
 from scalelab.refusal import Refusal
 from scalelab.rubric.gate import Gate

@@ -7,7 +7,7 @@ and joules, the mean of qualities.
 import statistics
 from dataclasses import dataclass
 
-from scalelab._given import real, shown, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.records import Machine, Pass, Passes, Stamp
 from scalelab.refusal import Refusal
 from scalelab.rubric.agreement import agree

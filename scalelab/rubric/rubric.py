@@ -8,7 +8,7 @@ joules, or grams of CO2, as a fifth.
 import math
 from dataclasses import replace
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.models.cost import cost, energy
 from scalelab.models.scaling import laws, speedup, study
 from scalelab.refusal import Refusal

@@ -8,7 +8,7 @@ import io
 import re
 from pathlib import Path
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 from scalelab.show import draw, page
 from scalelab.show.chart import Chart

@@ -6,7 +6,7 @@ per hour of the whole configuration), `joules`, `run`, `machine`, `scaling`. Rep
 
 from pathlib import Path
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.files import files
 from scalelab.refusal import Refusal
 from scalelab.tables import cells as _cells

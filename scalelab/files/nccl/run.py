@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from scalelab._given import scalar
+from scalelab.arguments import scalar
 from scalelab.files import files
 
 

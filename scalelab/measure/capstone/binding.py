@@ -5,7 +5,7 @@ import inspect
 import math
 from pathlib import Path
 
-from scalelab._given import real, shown
+from scalelab.arguments import real, shown
 from scalelab.refusal import Refusal
 
 

@@ -16,7 +16,7 @@ Without torchrun the same command starts its own processes. Torch inside functio
 import os
 import sys
 
-from scalelab._given import real, shown, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.measure.capstone import classifier, one_pass
 from scalelab.measure.capstone import settings as _plan
 from scalelab.measure.capstone.settings import Plan

@@ -15,7 +15,7 @@ from datetime import date as today
 from pathlib import Path
 
 from scalelab import records
-from scalelab._given import real, shown, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.files import atomic, files
 from scalelab.measure.capstone.binding import digest, setting, version, word
 from scalelab.measure.host.machine import this_machine

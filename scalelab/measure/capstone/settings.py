@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from scalelab._given import whole
+from scalelab.arguments import whole
 from scalelab.measure.ranks import torchrun
 from scalelab.refusal import Refusal
 

@@ -9,7 +9,7 @@ import threading
 import time
 from datetime import date
 
-from scalelab._given import real
+from scalelab.arguments import real
 from scalelab.measure.energy import meters
 from scalelab.measure.energy.joules import Part, counted, integrated
 from scalelab.measure.host.machine import this_machine

@@ -3,7 +3,7 @@
 import time
 from typing import NamedTuple
 
-from scalelab._given import whole
+from scalelab.arguments import whole
 from scalelab.measure.ranks import emulate, jobs, workers
 from scalelab.records import Sample
 from scalelab.refusal import Refusal

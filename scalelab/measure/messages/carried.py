@@ -6,7 +6,7 @@ sends what to whom, so that two algorithms can be timed on the same wires in the
 
 import time
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import jobs, workers
 from scalelab.refusal import Refusal
 from scalelab.units import text

@@ -19,7 +19,7 @@ import statistics
 import time
 from dataclasses import replace
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import capacity, jobs, workers
 from scalelab.refusal import Refusal
 from scalelab.units import text

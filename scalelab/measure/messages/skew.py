@@ -2,7 +2,7 @@
 
 import time
 
-from scalelab._given import real, whole
+from scalelab.arguments import real, whole
 from scalelab.measure.ranks import jobs, workers
 
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scalelab._given import real, whole
+from scalelab.arguments import real, whole
 
 _PROC = Path("/proc")
 # A kernel at rest takes up to 1 % for itself.

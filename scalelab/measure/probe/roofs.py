@@ -1,6 +1,6 @@
 """What a recorded probe says: the roofs of a roofline, ready for `models.roofline`."""
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.records import Recording
 from scalelab.refusal import Refusal
 

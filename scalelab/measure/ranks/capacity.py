@@ -6,7 +6,7 @@ Here is this machine, or all the nodes of the torchrun that started this process
 import sys
 from pathlib import Path
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.measure.host.machine import this_machine, usable_cores
 from scalelab.measure.ranks import torchrun
 from scalelab.refusal import Refusal

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.records import Recording
 from scalelab.refusal import Refusal
 

@@ -8,7 +8,7 @@ the machine to itself.
 import statistics
 import time
 
-from scalelab._given import real
+from scalelab.arguments import real
 
 # What a stamp says of such a run; the sleep itself is in `given`.
 NOTE = "emulated: compute is a sleep as long as it takes one worker alone"

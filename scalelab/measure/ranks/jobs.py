@@ -7,7 +7,7 @@ ranks share it; each returns the seconds of its own share, and the slowest rank 
 import time
 from datetime import date
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import capacity, emulate, workers
 from scalelab.measure.ranks.training import Training
 from scalelab.measure.timing import stats

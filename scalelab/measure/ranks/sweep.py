@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import NamedTuple
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import capacity, jobs, workers
 from scalelab.refusal import Refusal
 

@@ -9,7 +9,7 @@ import threading
 import time
 from datetime import timedelta
 
-from scalelab._given import real, shown
+from scalelab.arguments import real, shown
 from scalelab.measure.ranks import agent, capacity, crash, torchrun
 from scalelab.measure.timing.timing import threads
 from scalelab.refusal import Failure, Refusal

@@ -13,7 +13,7 @@ from datetime import date
 
 import numpy as np
 
-from scalelab._given import real, shown, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.serving.serve import ServiceError
 from scalelab.records import Machine, Stamp

@@ -9,7 +9,7 @@ import tempfile
 import threading
 from urllib.request import ProxyHandler, build_opener
 
-from scalelab._given import real, shown, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.refusal import Failure, Refusal
 
 _HOST = "127.0.0.1"

@@ -7,7 +7,7 @@ a CUDA graph, the same work needs one launch for all of it: what then goes away 
 import time
 from dataclasses import dataclass
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.measure.timing import devices, rounds, stats
 from scalelab.records import Recording, Sample
 from scalelab.refusal import Refusal

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Protocol
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
 

@@ -6,7 +6,7 @@
 import math
 from datetime import date
 
-from scalelab._given import real, shown
+from scalelab.arguments import real, shown
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.timing import stats
 from scalelab.records import Sample

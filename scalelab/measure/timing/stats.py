@@ -9,7 +9,7 @@ import statistics
 from typing import NamedTuple
 
 from scalelab import ranks
-from scalelab._given import real, scalar, shown
+from scalelab.arguments import real, scalar, shown
 from scalelab.measure.timing import advice as _cases
 from scalelab.refusal import Refusal
 from scalelab.units import text

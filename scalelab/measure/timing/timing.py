@@ -7,7 +7,7 @@ import contextlib
 import random
 import time
 
-from scalelab._given import whole
+from scalelab.arguments import whole
 from scalelab.measure.timing import devices, rounds, stats
 from scalelab.units import text
 

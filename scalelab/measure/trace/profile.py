@@ -7,7 +7,7 @@ import tempfile
 from datetime import date
 from pathlib import Path
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.files import kineto
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.ranks import workers

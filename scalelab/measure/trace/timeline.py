@@ -4,7 +4,7 @@ import itertools
 from bisect import bisect_left
 from typing import NamedTuple
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.files import files
 from scalelab.measure.trace import activity
 from scalelab.spans import difference, intersection, within

@@ -8,7 +8,7 @@ launch; else idle.
 import tempfile
 from pathlib import Path
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.files import files, kineto
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.trace.timeline import steps

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalelab._given import real
+from scalelab.arguments import real
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import dated, text
 from scalelab.refusal import Refusal

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalelab._given import real, whole
+from scalelab.arguments import real, whole
 from scalelab.models.choice import instance
 from scalelab.models.cost import cost
 from scalelab.models.cost.spot import Spot

@@ -6,7 +6,7 @@ modelled; ties go to the faster row, the cheaper row, the smaller count, in this
 
 import numpy as np
 
-from scalelab._given import real
+from scalelab.arguments import real
 from scalelab.models.checking import numbers, table
 
 _WORKERS = "it counts the workers of each configuration"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalelab._given import real, shown, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import MOST, counts, instance
 from scalelab.refusal import Refusal

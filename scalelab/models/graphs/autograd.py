@@ -4,7 +4,7 @@ PyTorch keeps the graph of a computation for its backward pass. Walking it needs
 one method of its objects, so this module does not import PyTorch.
 """
 
-from scalelab._given import real, shown
+from scalelab.arguments import real, shown
 from scalelab.models.graphs.dag import empty
 from scalelab.refusal import Refusal
 

@@ -8,7 +8,7 @@ also carries a value. For `scalelab.models` only.
 import math
 from typing import NamedTuple
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.models.checking import numbers
 from scalelab.refusal import Refusal
 

@@ -8,7 +8,7 @@ Each builder returns a networkx.DiGraph that can be drawn, measured, scheduled a
 import operator
 from functools import reduce
 
-from scalelab._given import real, shown, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.models.checking import numbers
 from scalelab.models.choice import chosen
 from scalelab.models.graphs.dag import compact, empty, task

@@ -6,7 +6,7 @@ forward passes first; 1F1B alternates as soon as it can; with v chunks per devic
 
 import numpy as np
 
-from scalelab._given import real, whole
+from scalelab.arguments import real, whole
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import chosen
 from scalelab.models.graphs.dag import empty, task

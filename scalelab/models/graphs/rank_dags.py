@@ -4,7 +4,7 @@ A node names its `worker`, and edges with `order=True` keep a worker to one task
 depth is the time, `schedule.placed` gives the timeline, and `dags.evaluate` runs the all-reduces.
 """
 
-from scalelab._given import real, whole
+from scalelab.arguments import real, whole
 from scalelab.models.graphs.dag import empty, task
 
 _WORKERS = "it counts the ranks"

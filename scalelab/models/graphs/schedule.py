@@ -8,7 +8,7 @@ import heapq
 import itertools
 from operator import attrgetter
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.models.choice import chosen
 from scalelab.models.graphs.dag import compact, heights
 from scalelab.models.graphs.timeline import Schedule, Slot

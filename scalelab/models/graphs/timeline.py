@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.models.choice import instance
 from scalelab.models.graphs.dag import compact, total
 from scalelab.refusal import Refusal

@@ -2,7 +2,7 @@
 
 import math
 
-from scalelab._given import real
+from scalelab.arguments import real
 from scalelab.models.kernels import roofline
 from scalelab.units import text
 

@@ -7,7 +7,7 @@ two products are counted and the softmax is not, as in the published conventions
 
 import numpy as np
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.models.checking import answer, numbers
 from scalelab.models.kernels import kernels
 from scalelab.refusal import Refusal

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalelab._given import shown
+from scalelab.arguments import shown
 from scalelab.models.checking import answer, numbers
 from scalelab.models.kernels import roofline
 from scalelab.refusal import Refusal

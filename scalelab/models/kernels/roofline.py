@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from scalelab._given import real, shown
+from scalelab.arguments import real, shown
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import chosen
 from scalelab.refusal import Refusal

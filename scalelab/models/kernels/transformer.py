@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import chosen, instance
 from scalelab.refusal import Refusal

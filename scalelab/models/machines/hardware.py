@@ -6,7 +6,7 @@ the driver reports. The file is `scalelab/data/hardware.json`; prices are the ca
 
 from dataclasses import dataclass, field
 
-from scalelab._given import real, shown, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.data import catalogue
 from scalelab.models.choice import chosen, instance, text
 from scalelab.refusal import Refusal

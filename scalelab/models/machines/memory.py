@@ -6,7 +6,7 @@ What the runtime itself takes, and what fragmentation wastes, comes on top: plan
 
 import numpy as np
 
-from scalelab._given import whole
+from scalelab.arguments import whole
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import chosen
 

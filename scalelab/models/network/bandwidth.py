@@ -5,7 +5,7 @@ The factors are those of nccl-tests, so that its columns can be read and predict
 
 import numpy as np
 
-from scalelab._given import real
+from scalelab.arguments import real
 from scalelab.models.checking import answer, numbers
 from scalelab.models.choice import chosen
 from scalelab.models.network.network import SIZE

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from scalelab._given import real, whole
+from scalelab.arguments import real, whole
 from scalelab.models.choice import chosen
 from scalelab.models.network.algorithms import ALGORITHMS, seconds
 from scalelab.models.network.network import SIZE

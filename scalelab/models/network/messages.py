@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scalelab._given import shown, whole
+from scalelab.arguments import shown, whole
 from scalelab.models.choice import instance
 from scalelab.models.network.algorithms import Traffic
 from scalelab.refusal import Refusal

@@ -6,7 +6,7 @@ all-reduce can hide behind it, bucket by bucket; what outlasts the backward pass
 
 import numpy as np
 
-from scalelab._given import real, whole
+from scalelab.arguments import real, whole
 from scalelab.models.checking import answer, numbers, table
 from scalelab.models.choice import counts
 from scalelab.models.network.collectives import all_reduce

@@ -6,7 +6,7 @@ need not be one worker.
 
 import numpy as np
 
-from scalelab._given import real, shown
+from scalelab.arguments import real, shown
 from scalelab.models.checking import answer, numbers
 from scalelab.refusal import Refusal
 

@@ -6,7 +6,7 @@ How long a batch takes to come together is in `gathering`.
 
 import numpy as np
 
-from scalelab._given import real
+from scalelab.arguments import real
 from scalelab.models.checking import answer, numbers, table
 from scalelab.models.waiting import requests
 from scalelab.refusal import Refusal

@@ -6,7 +6,7 @@ it sends nothing, so a stall that would have hurt a thousand users appears as on
 
 import numpy as np
 
-from scalelab._given import real
+from scalelab.arguments import real
 from scalelab.models.checking import answer, numbers, table
 from scalelab.refusal import Refusal
 

@@ -8,7 +8,7 @@ import heapq
 
 import numpy as np
 
-from scalelab._given import whole
+from scalelab.arguments import whole
 from scalelab.models.checking import numbers, table
 from scalelab.refusal import Refusal
 

@@ -8,7 +8,7 @@ import bisect
 
 import numpy as np
 
-from scalelab._given import real, whole
+from scalelab.arguments import real, whole
 from scalelab.models.checking import answer, numbers, table
 from scalelab.models.waiting import requests
 from scalelab.models.waiting.requests import ALMOST_ALL, SHARE

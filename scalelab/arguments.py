@@ -1,6 +1,6 @@
 """Refuse a bad argument in one sentence: what was expected, what was given, what it means.
 
-Standard library only; every layer may import it. Arrays are checked in `models/_given.py`.
+Standard library only; every layer may import it. Arrays are checked in `models/checking.py`.
 """
 
 import math

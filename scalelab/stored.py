@@ -7,7 +7,7 @@ import dataclasses
 import math
 import typing
 
-from scalelab._given import scalar, shown
+from scalelab.arguments import scalar, shown
 from scalelab.refusal import Refusal
 
 
