@@ -5,11 +5,20 @@ Standard library only; every layer may import it. Arrays are checked in `models/
 
 import math
 import numbers
+from typing import Any
 
 from scalelab.refusal import Refusal
 
 
-def real(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):
+def real(
+    name: str,
+    given: object,
+    meaning: str,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    above: bool = False,
+) -> float:
     """Return a finite float in [low, high], or (low, high]; NumPy and torch scalars count.
 
     >>> real("budget", 2, "it is in seconds", 0, above=True)
@@ -23,7 +32,7 @@ def real(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):
     return number
 
 
-def whole(name, given, meaning, low=1, high=math.inf):
+def whole(name: str, given: object, meaning: str, low: int = 1, high: float = math.inf) -> int:
     """Return an int in [low, high].
 
     >>> whole("workers", 2, "it counts processes")
@@ -37,7 +46,7 @@ def whole(name, given, meaning, low=1, high=math.inf):
     return int(value)
 
 
-def scalar(given):
+def scalar(given: object) -> float:
     """Return one number as a float, and NaN for what is none or does not fit a float."""
     value = _unwrapped(given)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -48,7 +57,7 @@ def scalar(given):
         return math.nan
 
 
-def expected(low, high, above=False):
+def expected(low: float, high: float, above: bool = False) -> str:
     """Describe the range in words, or as an interval when both ends are known."""
     if high < math.inf:
         return f"in {'(' if above else '['}{low:g}, {high:g}]"
@@ -57,7 +66,7 @@ def expected(low, high, above=False):
     return f"a finite number above {low:g}" if above else f"a finite number from {low:g} on"
 
 
-def shown(given):
+def shown(given: object) -> str:
     """Write any value on one line of at most sixty characters."""
     try:
         line = " ".join(repr(given).split())
@@ -66,6 +75,6 @@ def shown(given):
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
-def _unwrapped(given):
+def _unwrapped(given: Any) -> Any:
     """Take the Python number out of a NumPy or torch scalar."""
     return given.item() if getattr(given, "ndim", None) == 0 and hasattr(given, "item") else given

@@ -4,16 +4,18 @@ So `from scalelab.models import network` is enough for `network.message_seconds(
 """
 
 import importlib
+from collections.abc import Callable
+from typing import Any
 
 
-def face(room, modules):
+def face(room: str, modules: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` for a package with these modules, named in one string.
 
     >>> from scalelab.models import scaling
     >>> scaling.amdahl(8, serial=0.1) == scaling.laws.amdahl(8, serial=0.1)
     True
     """
-    modules = modules.split()
+    known = modules.split()
 
     def module(name):
         return importlib.import_module(f"{room}.{name}")
@@ -25,16 +27,16 @@ def face(room, modules):
         }
 
     def ask(name):
-        if name in modules:
+        if name in known:
             return module(name)
         if name[0] != "_":
-            for one in modules:
+            for one in known:
                 if name in (names := public(one)):
                     return names[name]
         raise AttributeError(f"module {room!r} has no attribute {name!r}")
 
     def names():
-        return sorted({*modules, *(name for one in modules for name in public(one))})
+        return sorted({*known, *(name for one in known for name in public(one))})
 
     return ask, names
 

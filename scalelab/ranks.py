@@ -11,7 +11,7 @@ import math
 from scalelab.arguments import real, whole
 
 
-def narrowest(n, level=0.95):
+def narrowest(n: int, level: float = 0.95) -> tuple[int, float]:
     """Return (i, coverage) of the narrowest such interval that reaches the level.
 
     Fewer than six samples cannot reach 0.95: then it is the whole range, with what that covers.
@@ -30,7 +30,7 @@ def narrowest(n, level=0.95):
     return 1, coverage
 
 
-def _share(n, k):
+def _share(n: int, k: int) -> float:
     """Return P(Binomial(n, 1/2) = k)."""
     if n <= 1000:
         return math.comb(n, k) / 2**n

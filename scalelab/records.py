@@ -9,6 +9,7 @@ import json
 import math
 import statistics
 from dataclasses import dataclass, field
+from typing import NoReturn, get_args
 
 from scalelab import ranks, stored
 from scalelab.arguments import real, scalar, shown, whole
@@ -51,7 +52,7 @@ class Machine:
     affinity: str = field(default="", compare=False)  # which cores, as in "0-3,8"
     load: float | None = field(default=None, compare=False)  # waiting and running, last minute
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "gpus", tuple(self.gpus))
         if self.cores is not None:
             whole("cores", self.cores, "it counts what this process may use")
@@ -66,7 +67,7 @@ class Stamp:
     date: str = ""
     note: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise Refusal(
                 f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}: say where from"
@@ -82,12 +83,12 @@ class Stamp:
             )
 
     @property
-    def text(self):
+    def text(self) -> str:
         """The line itself; a recorded number names the versions it depends on."""
         parts = [self.kind, self.machine.name if self.machine else ""]
         if self.kind == "model":
             parts[1] = "no measurement"
-        if self.kind == "recorded":
+        if self.kind == "recorded" and self.machine:
             versions = ("Python", self.machine.python), ("torch", self.machine.torch)
             parts[1] += "".join(f", {name} {version}" for name, version in versions if version)
         return " · ".join(filter(None, [*parts, self.date, self.note]))
@@ -109,7 +110,7 @@ class Sample:
     # Not stored: whoever reads a file did not measure it.
     kind: str = field(default="measured here", compare=False, metadata={"stored": False})
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", tuple(self.seconds))
         wrong = [s for s in self.seconds if not 0 < scalar(s) < math.inf]
         if wrong or not self.seconds:
@@ -120,27 +121,27 @@ class Sample:
         whole("inner", self.inner, "it counts the calls behind each of the seconds")
 
     @property
-    def median(self):
+    def median(self) -> float:
         """Half of the repetitions were faster."""
         return statistics.median(self.seconds)
 
     @property
-    def low(self):
+    def low(self) -> float:
         """Lower end of the interval that covers the true median with probability `coverage`."""
         return sorted(self.seconds)[ranks.narrowest(len(self.seconds))[0] - 1]
 
     @property
-    def high(self):
+    def high(self) -> float:
         """Upper end of that interval."""
         return sorted(self.seconds)[-ranks.narrowest(len(self.seconds))[0]]
 
     @property
-    def coverage(self):
+    def coverage(self) -> float:
         """At least 0.95 from six repetitions on; fewer cannot promise that."""
         return ranks.narrowest(len(self.seconds))[1]
 
     @property
-    def stamp(self):
+    def stamp(self) -> Stamp:
         """Where these timings come from, and what of them was emulated."""
         return Stamp(self.kind, self.machine, self.date, str(self.given.get("emulated", "")))
 
@@ -163,7 +164,7 @@ class Split:
     waiting: float | None = None  # of the exposed: before the last worker had arrived
     kind: str = field(default="measured here", compare=False, metadata={"stored": False})
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         whole("workers", self.workers, "it counts the workers of the step")
         whole("rank", self.rank, "it is one of the workers", 0, self.workers - 1)
         real("seconds", self.seconds, "it is the time of the step", 0, above=True)
@@ -184,12 +185,12 @@ class Split:
             )
 
     @property
-    def hidden(self):
+    def hidden(self) -> float:
         """Communication behind compute: it costs nothing."""
         return max(0.0, self.communication - self.exposed)
 
     @property
-    def exposed_share(self):
+    def exposed_share(self) -> float:
         """Exposed share of the whole step, launches and idling included, on this many workers.
 
         A serial fraction counts against the computing alone: `laws.step_serial(compute, exposed)`,
@@ -198,7 +199,7 @@ class Split:
         return self.exposed / self.seconds
 
     @property
-    def stamp(self):
+    def stamp(self) -> Stamp:
         """Where these times come from."""
         return Stamp(self.kind, self.machine, self.date)
 
@@ -244,7 +245,7 @@ class Pass:
     seal: str = ""
     kind: str = field(default="measured here", compare=False, metadata={"stored": False})
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         whole("workers", self.workers, "it counts the workers of the run")
         real("seconds", self.seconds, "it is the time of the work region", 0, above=True)
         real("quality", self.quality, "it was evaluated in the same run")
@@ -259,19 +260,19 @@ class Pass:
                 real(name, getattr(self, name), "leave it out where it was not measured", 0)
 
     @property
-    def digest(self):
+    def digest(self) -> str:
         """What the seal of these values is."""
         values = stored.plain(self) | {"machine": self.machine.name, "seal": ""}
         text = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
-    def intact(self):
+    def intact(self) -> bool:
         """Whether it is what was sealed."""
         return self.seal == self.digest
 
     @property
-    def stamp(self):
+    def stamp(self) -> Stamp:
         """Where time and quality come from."""
         return Stamp(self.kind, self.machine, self.date, "time and quality from one pass")
 
@@ -285,10 +286,11 @@ class Passes:
     note: str = ""
 
 
-_RECORDS = {record.__name__: record for record in (Machine, Sample, Split, Recording, Pass, Passes)}
+Record = Machine | Sample | Split | Recording | Pass | Passes  # what is stored
+_RECORDS = {record.__name__: record for record in get_args(Record)}
 
 
-def to_json(record):
+def to_json(record: Record) -> str:
     """Write any of these records as JSON text, with the version of the format.
 
     >>> from_json(to_json(Machine("laptop", cores=4))) == Machine("laptop", cores=4)
@@ -310,7 +312,7 @@ def to_json(record):
         ) from None
 
 
-def from_json(text):
+def from_json(text: str | bytes) -> Record:
     """Read what `to_json` of this or a later version wrote; what it read is "recorded".
 
     Fields this version does not know are ignored.
@@ -326,5 +328,5 @@ def from_json(text):
     return stored.build(record, data)
 
 
-def _refuse(constant):
+def _refuse(constant: str) -> NoReturn:
     raise Refusal(constant)

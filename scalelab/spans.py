@@ -5,24 +5,27 @@ Standard library only; every layer may import it.
 """
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+
+Span = tuple[int, int]
 
 
-def union(*sets):
+def union(*sets: Iterable[Span]) -> tuple[Span, ...]:
     """Return the moments that are in any of the sets, each of which may be in any order.
 
     >>> union([(3, 5), (0, 2)], [(1, 4), (7, 7)])
     ((0, 5),)
     """
-    merged = []
+    merged: list[list[int]] = []
     for start, end in sorted(span for spans in sets for span in spans if span[0] < span[1]):
         if merged and start <= merged[-1][1]:
             merged[-1][1] = max(merged[-1][1], end)
         else:
             merged.append([start, end])
-    return tuple(map(tuple, merged))
+    return tuple((start, end) for start, end in merged)
 
 
-def difference(one, other):
+def difference(one: Iterable[Span], other: Sequence[Span]) -> tuple[Span, ...]:
     """Return the moments of one union that are not in the other.
 
     >>> difference(((0, 10),), ((2, 3), (9, 12)))
@@ -41,7 +44,7 @@ def difference(one, other):
     return tuple(span for span in left if span[0] < span[1])
 
 
-def intersection(one, other):
+def intersection(one: Sequence[Span], other: Sequence[Span]) -> tuple[Span, ...]:
     """Return the moments that are in both unions.
 
     >>> intersection(((0, 5), (6, 8)), ((4, 7),))
@@ -50,7 +53,7 @@ def intersection(one, other):
     return difference(one, difference(one, other))
 
 
-def within(spans, start, end):
+def within(spans: Sequence[Span], start: int, end: int) -> tuple[Span, ...]:
     """Return the moments of a union from start to end, without a look at the others.
 
     >>> within(((0, 2), (3, 9), (11, 12)), 5, 10)
@@ -61,7 +64,7 @@ def within(spans, start, end):
     return tuple((max(s, start), min(e, end)) for s, e in spans[first:last])
 
 
-def length(spans):
+def length(spans: Iterable[Span]) -> int:
     """Return how long a union is.
 
     >>> length(((0, 2), (3, 9)))

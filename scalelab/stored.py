@@ -6,12 +6,18 @@ Standard library only; `records` and the readers of other formats use it.
 import dataclasses
 import math
 import typing
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scalelab.arguments import scalar, shown
 from scalelab.refusal import Refusal
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
-def plain(record):
+Record = TypeVar("Record", bound="DataclassInstance")
+
+
+def plain(record: object) -> Any:
     """Return what json.dumps can write: a dictionary of the stored fields."""
     if isinstance(record, tuple):
         return [plain(item) for item in record]
@@ -21,13 +27,14 @@ def plain(record):
     return {name: plain(getattr(record, name)) for name in stored}
 
 
-def build(record, data):
+def build(record: type[Record], data: object) -> Record:
     """Build a record from a dictionary, following the types of its fields."""
     if not isinstance(data, dict):
         raise Refusal(
             f"{record.__name__} must be a JSON object, got {shown(data)}: give what to_json wrote"
         )
-    types, values = typing.get_type_hints(record), {}
+    types = typing.get_type_hints(record)
+    values: dict[str, Any] = {}
     for f in dataclasses.fields(record):
         if not f.metadata.get("stored", True):
             values[f.name] = "recorded"
@@ -66,7 +73,7 @@ def _fits(kinds, value):
     return type(value) in kinds
 
 
-def finite(value):
+def finite(value: object) -> Any:
     """Return plain data for JSON, which knows no infinity: what has no finite value is None.
 
     >>> finite({"seconds": (1.5, float("inf"))})

@@ -6,6 +6,7 @@ Standard library only; every layer may import it. GB is 1e9 bytes, GiB is 2**30 
 import math
 import re
 from decimal import Decimal
+from typing import SupportsFloat
 
 from scalelab.arguments import scalar, shown, whole
 from scalelab.refusal import Refusal
@@ -21,7 +22,7 @@ _CLOCK = (("min", 60.0, 1000.0), ("h", 3600.0, 7200.0), ("d", 86400.0, 172800.0)
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?(?=[^\d.,]|$)")
 
 
-def text(value, unit="", digits=3, binary=False):
+def text(value: SupportsFloat, unit: str = "", digits: int = 3, binary: bool = False) -> str:
     """Write an SI value for people: rounded to `digits` figures, with the prefix that fits.
 
     >>> text(0.0035, "s"), text(20e9, "B/s"), text(1.5 * 2**30, "B", binary=True)
@@ -43,7 +44,7 @@ def text(value, unit="", digits=3, binary=False):
     return f"{_plain(_rounded(number / factor, digits), digits)} {name}".rstrip()
 
 
-def parse(given, unit=""):
+def parse(given: str, unit: str = "") -> float:
     """Read a value written for people into SI: the inverse of `text`.
 
     >>> parse("35 ms", "s"), parse("20 GB/s", "B/s"), parse("1.5 GiB", "B"), parse("70 %", "%")
@@ -78,7 +79,7 @@ def parse(given, unit=""):
     return value
 
 
-def _scales(unit, binary=False):
+def _scales(unit: str, binary: bool = False) -> list[tuple[str, float, float]]:
     """Return (name, factor, least value it is used for), from small to large."""
     if not isinstance(unit, str):
         raise Refusal(f"unit must be text such as 's' or 'B/s', got {shown(unit)}: name the unit")
@@ -98,15 +99,15 @@ def _scales(unit, binary=False):
     return [(p + unit, f, f) for p, f in prefixes.items()]
 
 
-def _base(unit):
+def _base(unit: str) -> str:
     return unit.split("/")[0]
 
 
-def _rounded(value, digits):
+def _rounded(value: float, digits: int) -> float:
     return float(f"{value:.{digits - 1}e}")
 
 
-def _plain(value, digits):
+def _plain(value: float, digits: int) -> str:
     """Write all figures without an exponent, unless that takes more than fifteen places."""
     if value and not 1e-5 <= abs(value) < 1e15:
         return f"{value:.{digits}g}"
@@ -115,7 +116,7 @@ def _plain(value, digits):
     return written.rstrip("0").rstrip(".") if "." in written else written
 
 
-def _hint(found, unit):
+def _hint(found: str, unit: str) -> str:
     if _base(unit) == "B" and found.lower().rstrip("/s").endswith(("b", "i", "k", "m", "g", "t")):
         return "GB is 1e9 bytes, GiB is 2**30 bytes, and 8 bit make a byte"
     return f"write it like {text(1.5, unit)!r}"

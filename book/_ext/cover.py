@@ -13,8 +13,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from scalelab.models.scaling import speedup
 from scalelab.show.chart import Axis, Chart, Series
-from scalelab.show.explore import Replay, Slider
 from scalelab.show.plots import MODEL, POWERS
+from scalelab.show.sliders import Replay, Slider
 
 HOURS, HOURLY = 80.0, 20.0  # of the run on one node, and dollars for a node
 COUNTS = POWERS[POWERS <= 512]

@@ -125,7 +125,7 @@ def echo(record):
 
 def _tell(recording, columns):
     """Print a table, where it comes from, and each kind of advice once."""
-    from scalelab.show.table import table
+    from scalelab.show.columns import table
 
     samples = recording.samples
     click.echo(table(columns(samples), recording.title))

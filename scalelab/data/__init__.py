@@ -4,10 +4,12 @@ from importlib import resources
 
 from scalelab import records
 from scalelab.arguments import shown
+from scalelab.face import face
+from scalelab.records import Passes, Recording
 from scalelab.refusal import Refusal
 
 
-def recorded(name):
+def recorded(name: str) -> Recording:
     """Return the Recording kept under this name, for machines that cannot repeat it.
 
     >>> recorded("superlinear").samples[0].stamp.kind
@@ -19,14 +21,21 @@ def recorded(name):
         raise Refusal(
             f"name must be one of {', '.join(names)}, got {shown(name)}: these runs are recorded"
         )
-    return records.from_json((folder / f"{name}.json").read_text(encoding="utf-8"))
+    found = records.from_json((folder / f"{name}.json").read_text(encoding="utf-8"))
+    assert isinstance(found, Recording), name
+    return found
 
 
-def capstone():
+def capstone() -> Passes:
     """Return the Passes of a recorded capstone: 1, 2 and 4 workers, three seeds each. Section 41.6.
 
     >>> [one.workers for one in capstone().passes]
     [1, 1, 1, 2, 2, 2, 4, 4, 4]
     """
     file = resources.files(__package__) / "capstone.json"
-    return records.from_json(file.read_text(encoding="utf-8"))
+    found = records.from_json(file.read_text(encoding="utf-8"))
+    assert isinstance(found, Passes), file
+    return found
+
+
+__getattr__, __dir__ = face(__name__, "datasets catalogue published")

@@ -5,14 +5,16 @@ third entry is there only where a seller prints a sum of both directions or a sp
 """
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from scalelab import units
 
 
 @cache
-def hardware():
+def hardware() -> dict[str, Any]:
     """Return the sections of hardware.json.
 
     >>> hardware()["links"]["NVLink 4"]["bandwidth"]
@@ -22,7 +24,7 @@ def hardware():
     return json.loads(text)
 
 
-def value(cell):
+def value(cell: Sequence[str]) -> float:
     """Return the SI value that a cell means.
 
     >>> value(["900 GB/s", "h100 sheet", "both directions together"]), value(["40960 MiB", "nvml"])
@@ -33,7 +35,7 @@ def value(cell):
     return units.parse(printed, unit) / (8 if unit == "bit/s" else 1) / (2 if halved else 1)
 
 
-def origin(cell):
+def origin(cell: Sequence[str]) -> str:
     """Return where a cell comes from, on one line.
 
     >>> origin(["900 GB/s", "h100 sheet", "both directions together"])[:57]
@@ -43,7 +45,7 @@ def origin(cell):
     return (f"half of {printed}, {halved[0]}: " if halved else "") + source(key)
 
 
-def source(key):
+def source(key: str) -> str:
     """Return title, date and address of a source.
 
     >>> source("b200 nvml").split(", ")[-2:]

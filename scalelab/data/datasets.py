@@ -6,9 +6,11 @@ was counted, what was held fixed and what it teaches.
 
 import csv
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from scalelab.arguments import shown
 from scalelab.refusal import Refusal
@@ -48,7 +50,7 @@ class Series:
     remarks: tuple[str, ...] = ()  # on single values
 
     @property
-    def seconds(self):
+    def seconds(self) -> tuple[float, ...] | None:
         """The values in seconds where they are times, else None.
 
         >>> load("deepspeed_bert_large").seconds[0]
@@ -58,12 +60,12 @@ class Series:
         return None if factor is None else tuple(v * factor for v in self.values)
 
     @property
-    def throughput(self):
+    def throughput(self) -> tuple[float, ...] | None:
         """The values where they say how much all workers together get done per time, else None."""
         # A bus bandwidth is constructed not to grow with the workers, and a utilization is a share.
         return self.values if self.metric in ("throughput", "aggregate_pflops") else None
 
-    def column(self, metric):
+    def column(self, metric: str) -> tuple[float, ...] | None:
         """Return the values of another quantity of the same rows, or None.
 
         >>> load("nv_bert_tf2_a100_seq128_fp16").column("global_batch_size")
@@ -72,7 +74,7 @@ class Series:
         return next((c.values for c in self.columns if c.metric == metric), None)
 
 
-def names():
+def names() -> tuple[str, ...]:
     """Return the names of all series.
 
     >>> len(names()), names()[0]
@@ -81,7 +83,7 @@ def names():
     return tuple(_all())
 
 
-def load(name):
+def load(name: str) -> Series:
     """Return the series of this name.
 
     >>> series = load("sysbench_cpu")
@@ -97,15 +99,15 @@ def load(name):
 
 
 @cache
-def _all():
-    rows = {}
+def _all() -> dict[str, Series]:
+    rows: dict[str, dict[str, list[dict[str, str]]]] = {}
     for row in csv.DictReader(_text("public_scaling.csv").splitlines()):
         rows.setdefault(row["dataset"], {}).setdefault(row["metric"], []).append(row)
     told = json.loads(_text("public_scaling.json"))
     return {name: _series(name, dict(about), rows[name]) for name, about in told.items()}
 
 
-def _series(name, about, metrics):
+def _series(name: str, about: dict[str, Any], metrics: dict[str, list[dict[str, str]]]) -> Series:
     main = metrics.pop(about["metric"])
     return Series(
         name=name,
@@ -124,9 +126,9 @@ def _series(name, about, metrics):
     )
 
 
-def _values(rows):
+def _values(rows: Iterable[dict[str, str]]) -> tuple[float, ...]:
     return tuple(float(row["value"]) for row in rows)
 
 
-def _text(file):
+def _text(file: str) -> str:
     return (resources.files(__package__) / file).read_text(encoding="utf-8")

@@ -3,10 +3,11 @@
 import json
 from functools import cache
 from importlib import resources
+from typing import Any
 
 
 @cache
-def runs():
+def runs() -> tuple[dict[str, Any], ...]:
     """Return the runs as dicts, each with the cluster, the source and the note of its system.
 
     >>> len(runs()), runs()[0]["name"], runs()[0]["reported"]

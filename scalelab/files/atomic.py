@@ -12,7 +12,7 @@ from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
 
-def write(path, record):
+def write(path: str | Path, record: records.Record) -> None:
     """Put a record into a file, on the disk before this returns; a kill leaves the old or the new one.
 
     Section 3.1.
@@ -27,7 +27,7 @@ def write(path, record):
     put(path, records.to_json(record))
 
 
-def put(path, text):
+def put(path: str | Path, text: str) -> None:
     """Put a text into a file in the same way."""
     target = checked(path)
     fresh = target.with_name(f".{target.name}.{os.getpid()}")
@@ -41,11 +41,11 @@ def put(path, text):
         with contextlib.suppress(OSError):
             fresh.unlink()
         if isinstance(error, OSError):
-            raise _unwritable(path, error.strerror) from None
+            raise _unwritable(path, error.strerror or "an error") from None
         raise
 
 
-def checked(path):
+def checked(path: str | Path) -> Path:
     """Return where a path leads, if that is a file or can become one.
 
     Never a device, a pipe or a folder: putting a file in its place would destroy it. Section 3.1.
@@ -63,7 +63,7 @@ def checked(path):
     return target
 
 
-def _unwritable(path, cause):
+def _unwritable(path: object, cause: str) -> Refusal:
     return Refusal(
         f"{shown(str(path))} must be a file that can be written, got {cause}: name another"
     )

@@ -4,15 +4,17 @@ Format: github.com/extra-p/extrap, docs/file-formats.md. Extra-P wants five or m
 parameter, takes at most four parameters, and reads every sample of a point as a repetition.
 """
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from scalelab.arguments import scalar, shown
+from scalelab.records import Recording
 from scalelab.refusal import Refusal
 
 _MOST = 4
 
 
-def text(recording, parameters=None):
+def text(recording: Recording, parameters: Sequence[str] | None = None) -> str:
     """Write a Recording for Extra-P: parameters are conditions, else all numbers that vary.
 
     Other conditions that vary make regions of the job, each of which needs the same points.
@@ -34,7 +36,7 @@ def text(recording, parameters=None):
             f"them out of {', '.join(varying) or 'none that vary'}"
         )
     others = [name for name in varying if name not in parameters]
-    regions = {}
+    regions: dict[str, dict[tuple[float, ...], list[float]]] = {}
     for sample in samples:
         region = "->".join(
             [_name(recording.title or "job")]

@@ -7,6 +7,7 @@ import gzip
 import json
 import zlib
 from pathlib import Path
+from typing import Any
 
 from scalelab import units
 from scalelab.arguments import shown
@@ -16,7 +17,7 @@ from scalelab.refusal import Refusal
 MOST = 2**26
 
 
-def text(path, most=MOST):
+def text(path: str | Path, most: int = MOST) -> str:
     """Return the text of a file, unpacked if it is gzip: at most this many bytes.
 
     >>> import tempfile
@@ -25,9 +26,9 @@ def text(path, most=MOST):
     ...     len(text(Path(folder, "zeros.gz")))
     1000
     """
-    path = _path(path)
+    known = _path(path)
     try:
-        with path.open("rb") as file:
+        with known.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
             with gzip.GzipFile(fileobj=file) if packed else file as stream:
@@ -35,13 +36,13 @@ def text(path, most=MOST):
     except (OSError, EOFError, zlib.error) as error:
         cause = getattr(error, "strerror", None) or str(error) or "an error"
         raise Refusal(
-            f"{path} must be a file that can be read to its end, got {shown(cause)}: "
+            f"{known} must be a file that can be read to its end, got {shown(cause)}: "
             "check the path, or fetch the file again"
         ) from None
-    return decoded(path, raw, most)
+    return decoded(known, raw, most)
 
 
-def decoded(path, raw, most=MOST):
+def decoded(path: str | Path, raw: bytes, most: int = MOST) -> str:
     """Return the text of bytes that are here already, such as those of standard input."""
     if len(raw) > most:
         raise Refusal(
@@ -56,12 +57,12 @@ def decoded(path, raw, most=MOST):
         ) from None
 
 
-def parsed(path, most=MOST):
+def parsed(path: str | Path, most: int = MOST) -> Any:
     """Return what the JSON file holds, with control characters in strings as some tools leave them."""
     return loaded(path, text(path, most))
 
 
-def loaded(path, content):
+def loaded(path: str | Path, content: str) -> Any:
     """Return what JSON text means; the path is for the words."""
     try:
         return json.loads(content, strict=False)
@@ -76,7 +77,7 @@ def loaded(path, content):
         raise wrong(path, "", "hold numbers that fit", str(error), "look for digits") from None
 
 
-def wrong(path, place, expected, given, remedy):
+def wrong(path: str | Path, place: str, expected: str, given: object, remedy: str) -> Refusal:
     """Return the error that names file and place: what was expected, what was given, what to do."""
     place = f"{Path(path)} {place}".strip()
     return Refusal(f"{place} must {expected}, got {shown(given)}: {remedy}")

@@ -8,7 +8,7 @@ from scalelab.files.nccl import nccl_tests
 from scalelab.refusal import Refusal
 
 
-def read(path):
+def read(path: str | Path) -> records.Recording:
     """Return the Recording in a .json or .csv file, or in what nccl-tests wrote.
 
     For details that a foreign file does not state, call its own reader. Section 3.1.

@@ -6,6 +6,7 @@ in pytorch/kineto, libkineto/src/output_json.cpp and ActivityType.cpp. Reading j
 
 import math
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from scalelab.arguments import scalar
@@ -41,7 +42,7 @@ class Trace(NamedTuple):
     date: str
 
 
-def read(path, most=MOST):
+def read(path: str | Path, most: int = MOST) -> Trace:
     """Return the Trace of a .json or .json.gz file.
 
     Source: Trace Event Format, https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.

@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,7 +29,7 @@ _NUMBERED = ("sample", "run", "seconds")
 _TITLES = ("title", "note")
 
 
-def text(recording):
+def text(recording: Recording) -> str:
     """Write a Recording as CSV. Section 3.1.
 
     >>> step = Sample("a step", (0.5, 0.25), 1, Machine("laptop", 4), "2025-11-20", given={"workers": 2})
@@ -48,12 +49,12 @@ def text(recording):
             f"conditions must have names that no column has, got {shown(clash[0])}: rename it"
         )
     columns = [*_NUMBERED, "label", *conditions, *list(_PLAIN)[1:], *_MACHINE, *_TITLES]
-    lines = []
+    lines: list[str] = []
     # The writer's own line ending, so that it quotes both of its characters inside a cell.
     writer = csv.DictWriter(SimpleNamespace(write=lines.append), columns, lineterminator="\r\n")
     writer.writeheader()
     # Runs are numbered through for each number of workers: two samples of it hold different runs.
-    runs = defaultdict(lambda: itertools.count(1))
+    runs: defaultdict[object, Iterator[int]] = defaultdict(lambda: itertools.count(1))
     for number, sample in enumerate(samples, 1):
         row = _row(sample) | {"sample": number, "title": recording.title, "note": recording.note}
         for seconds in sample.seconds:
@@ -62,16 +63,15 @@ def text(recording):
     return "".join(f"{line[:-2]}\n" for line in lines)
 
 
-def read(path, *, machine=None, date=""):
+def read(path: str | Path, *, machine: Machine | None = None, date: str = "") -> Recording:
     """Read what `text` wrote, or any CSV that has `seconds` and, unless given here, `machine.name`.
 
     Rows of the same `sample` are its repetitions; without that column, rows that differ in `run` and
     `seconds` only. Columns of other names are conditions. Section 3.1.
     """
-    samples, titles = {}, {"title": None, "note": ""}
+    samples, title, note = {}, None, ""
     for place, row in _table(path):
-        for name in _TITLES:
-            titles[name] = row.pop(name, titles[name])
+        title, note = row.pop("title", title), row.pop("note", note)
         number, run, seconds = (row.pop(name, None) for name in _NUMBERED)
         kept = samples.setdefault(number or tuple(row.items()), (place, row, []))
         if kept[1] != row:
@@ -79,17 +79,17 @@ def read(path, *, machine=None, date=""):
                 path, place, f"agree with {kept[0]}", "another sample", "number it so"
             )
         kept[2].append((len(run or ""), run or "", _seconds(path, place, seconds)))
-    if titles["title"] is None:
-        titles["title"] = Path(path).stem
+    if title is None:
+        title = Path(path).stem
     made = []
     for place, row, runs in samples.values():
         # In the order of the clock, however the table was sorted since.
         seconds = [s for *_, s in sorted(runs, key=lambda r: r[:2])]
         try:
-            made.append(_sample(row, seconds, machine, row.get("date") or date, titles["title"]))
+            made.append(_sample(row, seconds, machine, row.get("date") or date, title))
         except Refusal as error:
             raise Refusal(f"{path} {place}: {error}") from None
-    return Recording(samples=tuple(made), **titles)
+    return Recording(title, tuple(made), note)
 
 
 def _row(sample):

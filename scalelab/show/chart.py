@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from scalelab.records import Stamp
 from scalelab.refusal import Refusal
@@ -50,6 +52,21 @@ class Series:
     high: np.ndarray | None = None
     names: tuple[str, ...] = ()
     tag: str = ""
+
+    if TYPE_CHECKING:  # numbers are kept as arrays, whatever form they are given in
+
+        def __init__(
+            self,
+            label: str,
+            x: ArrayLike,
+            y: ArrayLike,
+            kind: str = "line",
+            tone: int = 1,
+            low: ArrayLike | None = None,
+            high: ArrayLike | None = None,
+            names: tuple[str, ...] = (),
+            tag: str = "",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

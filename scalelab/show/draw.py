@@ -8,11 +8,17 @@ import io
 import re
 from dataclasses import replace
 from importlib import resources
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.words import text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.typing import RcKeyType
 
 # Slot 0 is for what is not data. The other tones are told apart by people who do not see red and green alike
 # (Okabe and Ito, "Color Universal Design", 2008), darkened until each has 4.5:1 against white.
@@ -25,7 +31,7 @@ SMALL = 10.5  # of what is written inside the picture, in points
 
 
 @functools.cache
-def style() -> dict:
+def style() -> dict[RcKeyType, Any]:
     """Return the book's matplotlib style, for `matplotlib.rc_context(style())`."""
     import matplotlib
 
@@ -44,7 +50,7 @@ def png(chart: Chart, dpi: int = 150) -> bytes:
     return _saved(figure, "png", dpi=dpi, facecolor="white")
 
 
-def svg(chart: Chart) -> tuple[str, dict]:
+def svg(chart: Chart) -> tuple[str, dict[str, list[float]]]:
     """Return the chart as an SVG element, and how data become its coordinates.
 
     The coordinates are `{"x": [a, b, log], "y": [a, b, log]}`: a value v stands at a + b v, or at
@@ -65,8 +71,8 @@ def svg(chart: Chart) -> tuple[str, dict]:
         image = image.replace(colour, f"var(--sl-{name})")
     own = hashlib.sha256(image.encode()).hexdigest()[:8]  # ids of two figures must not meet
     image = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>f{own}-", image)
-    height = figure.get_figheight() / POINT
-    return image, {"x": _scale(axes, "x", height), "y": _scale(axes, "y", height)}
+    paper = figure.get_figwidth() / POINT, figure.get_figheight() / POINT
+    return image, {"x": _scale(axes, "x", *paper), "y": _scale(axes, "y", *paper)}
 
 
 def limits(charts: list[Chart]) -> tuple[Axis, Axis]:
@@ -105,7 +111,7 @@ def _unmarked(one: Series) -> bool:
     return one.kind == "points" and not (np.isfinite(one.x) & np.isfinite(one.y)).any()
 
 
-def _draw(chart: Chart, stand_ins: bool = False):
+def _draw(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
     """Draw a chart; with stand-ins, points of which none is here leave a mark for a script to move."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -120,17 +126,18 @@ def _draw(chart: Chart, stand_ins: bool = False):
             _prepare(axes, name, axis)
         for number, one in enumerate(chart.series):
             if stand_ins and _unmarked(one):
-                one = replace(one, x=[x.low], y=[y.low], low=None, high=None)
+                place = {"x": np.array([x.low], float), "y": np.array([y.low], float)}
+                one = replace(one, **place, low=None, high=None)
             _add(axes, one, f"series-{number}")
             _number(axes, one)
         if tagged := [one for one in chart.series if one.tag]:
-            _tag(axes, tagged)
+            _tag(figure, axes, tagged)
         figure.draw_without_rendering()
         _thin(axes)
     return figure, axes
 
 
-def _prepare(axes, name: str, axis: Axis) -> None:
+def _prepare(axes: Axes, name: str, axis: Axis) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
     getattr(axes, f"set_{name}label")(axis.label)
@@ -138,6 +145,7 @@ def _prepare(axes, name: str, axis: Axis) -> None:
         getattr(axes, f"set_{name}scale")("log")
     getattr(axes, f"set_{name}lim")(axis.low, axis.high)
     ticks = getattr(axes, f"{name}axis")
+    assert axis.low is not None and axis.high is not None  # `limits` chose them
     if axis.ticks:
         ticks.set_major_locator(FixedLocator(axis.ticks))
     elif axis.log and axis.high < 100 * axis.low:  # powers of ten alone could leave one label
@@ -147,7 +155,7 @@ def _prepare(axes, name: str, axis: Axis) -> None:
     ticks.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
 
 
-def _thin(axes) -> None:
+def _thin(axes: Axes) -> None:
     """Leave out each label under the x axis that would touch the next one shown; its tick stays."""
     low, high = axes.get_xlim()
     left_of_next = np.inf
@@ -159,9 +167,10 @@ def _thin(axes) -> None:
             left_of_next = left_of_next if touches else box.x0
 
 
-def _add(axes, one: Series, gid: str) -> None:
+def _add(axes: Axes, one: Series, gid: str) -> None:
     colour = TONES[one.tone % len(TONES)]
     if one.kind in ("band", "part"):
+        assert one.low is not None and one.high is not None  # what it fills lies between them
         corners = np.concatenate([one.x, one.x[::-1]]), np.concatenate([one.low, one.high[::-1]])
         axes.fill(*corners, color=colour, alpha=0.18, lw=0, label=one.label, gid=gid)
         return
@@ -173,14 +182,14 @@ def _add(axes, one: Series, gid: str) -> None:
             axes.plot(xs, ys, color=colour, lw=1.6, gid=f"{gid}-bars")
         axes.plot(one.x, one.y, "o", color=colour, mew=0, label=one.label, gid=gid)
         return
-    looks = {
+    looks: dict[str, dict[str, Any]] = {
         "dashed": {"linestyle": (0, (5, 4)), "linewidth": 1.6},
         "lane": {"linewidth": 7, "solid_capstyle": "butt"},
     }
     axes.plot(one.x, one.y, color=colour, label=one.label, gid=gid, **looks.get(one.kind, {}))
 
 
-def _number(axes, one: Series) -> None:
+def _number(axes: Axes, one: Series) -> None:
     """Write its number beside each named point, left and right by turns, as neighbours may be close."""
     order = np.argsort(one.x, kind="stable")
     for turn, at in enumerate(order[: len(one.names)]):
@@ -189,18 +198,20 @@ def _number(axes, one: Series) -> None:
         axes.plot([], [], " ", label=f"{number} {name}")  # for the legend on paper
 
 
-def _tag(axes, lines: list[Series]) -> None:
+def _tag(figure: Figure, axes: Axes, lines: list[Series]) -> None:
     """Write the tag of each line before its first point, from the lowest up and none on another."""
-    axes.figure.draw_without_rendering()  # or a place in the data is not yet one on the paper
+    figure.draw_without_rendering()  # or a place in the data is not yet one on the paper
     below = -np.inf
     for one in sorted(lines, key=lambda line: line.y[0]):
-        place = axes.transData.transform((one.x[0], one.y[0]))[1] / axes.figure.dpi / POINT
+        place = axes.transData.transform((one.x[0], one.y[0]))[1] / figure.dpi / POINT
         lift = max(0.0, below + 1.1 * SMALL - place)
         below = place + lift
         _write(axes, one.tag, one.x[0], one.y[0], -5, lift, TONES[one.tone % len(TONES)])
 
 
-def _write(axes, words: str, x: float, y: float, aside: float, lift: float, colour: str) -> None:
+def _write(
+    axes: Axes, words: str, x: float, y: float, aside: float, lift: float, colour: str
+) -> None:
     """Write words so many points beside and above a place; what is to its left ends there."""
     axes.annotate(
         words,
@@ -214,12 +225,11 @@ def _write(axes, words: str, x: float, y: float, aside: float, lift: float, colo
     )
 
 
-def _scale(axes, name: str, height: float) -> list:
+def _scale(axes: Axes, name: str, width: float, height: float) -> list[float]:
     """Return [a, b, log] of one axis in SVG coordinates, whose y grows downwards."""
     low, high = getattr(axes, f"get_{name}lim")()
     log = getattr(axes, f"get_{name}scale")() == "log"
     corner = axes.get_position()
-    width = axes.figure.get_figwidth() / POINT
     if name == "x":
         start, end = corner.x0 * width, corner.x1 * width
     else:
@@ -229,7 +239,7 @@ def _scale(axes, name: str, height: float) -> list:
     return [round(float(start - slope * low), 4), round(float(slope), 6), log]
 
 
-def _saved(figure, kind: str, **options) -> bytes:
+def _saved(figure: Figure, kind: str, **options: Any) -> bytes:
     import matplotlib
 
     out = io.BytesIO()

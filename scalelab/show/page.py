@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from importlib import resources
 
 import numpy as np
 
+from scalelab.records import Stamp
 from scalelab.show import draw
 from scalelab.show.chart import Chart
 
@@ -77,10 +78,10 @@ class _Pool:
     """Values kept once each: most frames share most of their arrays and words."""
 
     def __init__(self) -> None:
-        self.items: list = []
-        self.where: dict = {}
+        self.items: list[str | list[float | None]] = []
+        self.where: dict[Hashable, int] = {}
 
-    def put(self, value) -> int:
+    def put(self, value: str | list[float | None]) -> int:
         key = tuple(value) if isinstance(value, list) else value
         if key not in self.where:
             self.where[key] = len(self.items)
@@ -88,7 +89,7 @@ class _Pool:
         return self.where[key]
 
 
-def _short(values: np.ndarray) -> list:
+def _short(values: np.ndarray) -> list[float | None]:
     return [float(f"{v:.{DIGITS}g}") if np.isfinite(v) else None for v in values]
 
 
@@ -128,7 +129,7 @@ def _caption(chart: Chart) -> str:
     return f"<figcaption>{stamp(chart.stamp)}</figcaption>" if chart.stamp else ""
 
 
-def stamp(given) -> str:
+def stamp(given: Stamp) -> str:
     """Return the line that says where the numbers come from."""
     kind = given.kind.split()[0]
     return f'<span class="sl-stamp sl-{kind}">{html.escape(given.text)}</span>'
@@ -141,7 +142,9 @@ def _table(chart: Chart) -> str:
     )
 
 
-def table(columns: Sequence[str], rows, *, caption: str = "", name: str = "") -> str:
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "", name: str = ""
+) -> str:
     """Return a table that scrolls sideways on a narrow screen; its first column names the rows."""
     head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in columns)
     body = "".join(

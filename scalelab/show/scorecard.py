@@ -13,7 +13,7 @@ import numpy as np
 from scalelab import units
 from scalelab.models.scaling import laws
 from scalelab.show.chart import Axis, Chart, Series
-from scalelab.show.table import Table, table
+from scalelab.show.columns import Table, table
 
 _POINTS = 60
 

@@ -33,8 +33,8 @@ def course(one: Series) -> str:
     if not shown.any():
         return "outside the picture"
     if one.kind == "band":
-        ends = [one.x[np.flatnonzero(shown)[end]] for end in (0, -1)]
-        return "from " + ", and ".join(f"{at(one, x)} at {number(x)}" for x in ends)
+        sides = [one.x[np.flatnonzero(shown)[end]] for end in (0, -1)]
+        return "from " + ", and ".join(f"{at(one, x)} at {number(x)}" for x in sides)
     if one.names:
         return ", ".join(
             f"{name} {number(y)} at {number(x)}"
@@ -94,7 +94,7 @@ def at(one: Series, x: float) -> str:
     if same.size and one.kind == "part":
         return number(one.y[same[0]])
     if same.size:
-        if one.kind == "band" or (one.low is not None and one.high is not None):
+        if one.low is not None and one.high is not None:
             low, high = one.low[same[0]], one.high[same[0]]
             spread = f"{number(low)} to {number(high)}"
             return spread if one.kind == "band" else f"{number(one.y[same[0]])} ({spread})"

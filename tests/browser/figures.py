@@ -10,7 +10,7 @@ import numpy as np
 
 from scalelab.show import draw
 from scalelab.show.chart import Chart
-from scalelab.show.explore import Replay
+from scalelab.show.sliders import Replay
 from tests.browser.conftest import Visit
 from tests.notebooks import chapter
 

@@ -11,7 +11,7 @@ import pytest
 
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Series
-from scalelab.show.explore import Replay, Slider
+from scalelab.show.sliders import Replay, Slider
 from tests.browser.conftest import Visit, nothing, visiting
 from tests.browser.figures import Live, explored, made_anew
 from tests.browser.test_pages import PAGES

@@ -1,6 +1,7 @@
 """The file that nccl-tests write with -J: github.com/NVIDIA/nccl-tests, src/util.cu, versions 1, 2."""
 
 import re
+from pathlib import Path
 
 from scalelab.files import files
 from scalelab.files.nccl.run import Device, Row, Run, collective, number
@@ -9,7 +10,7 @@ _NEEDED = object()
 _KINDS = {dict: "an object", list: "a list", int: "a whole number", str: "text"}
 
 
-def read(path):
+def read(path: str | Path) -> Run:
     """Return the Run of a JSON file."""
     data = files.parsed(path)
     config = _get(path, "", data, "config", dict)

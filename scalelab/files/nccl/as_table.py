@@ -5,6 +5,7 @@ Other lines between the rows, such as NCCL's own, are left out.
 """
 
 import re
+from pathlib import Path
 
 from scalelab.files import files
 from scalelab.files.nccl.run import Device, Row, Run, collective, number
@@ -18,7 +19,7 @@ _DEVICE = re.compile(
 _VALUE = re.compile(r"N/A|\d+(\.\d*)?([eE][+-]?\d+)?|nan|inf")
 
 
-def read(path, text):
+def read(path: str | Path, text: str) -> Run:
     """Return the Run of a table."""
     name = ranks = iterations = columns = None
     devices, rows = [], []

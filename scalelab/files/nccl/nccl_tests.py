@@ -5,6 +5,7 @@ out: they follow from bytes, seconds and workers.
 """
 
 from decimal import Decimal
+from pathlib import Path
 
 from scalelab import units
 from scalelab.files import files
@@ -17,7 +18,9 @@ from scalelab.refusal import Refusal
 _CPU = "This is the host's time to launch the collective (-C 1), not the time it takes."
 
 
-def read(path, *, collective="", machine=None, date=""):
+def read(
+    path: str | Path, *, collective: str = "", machine: Machine | None = None, date: str = ""
+) -> Recording:
     """Return the times of one run: a Sample per size and placement of the buffers.
 
     The table does not say the day, and of old tests not the collective: then say them here. A time

@@ -1,6 +1,7 @@
 """What a run of nccl-tests says, whichever of its formats said it: the rows and the ranks."""
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from scalelab.arguments import scalar
@@ -40,7 +41,7 @@ class Run(NamedTuple):
     rows: list[Row]
 
 
-def workers(path, run):
+def workers(path: str | Path, run: Run) -> int:
     """Return how many ranks take part in one collective; groups of a split run several at once.
 
     Whether a file lists every rank, or the first of each process: both tell every process.
@@ -58,7 +59,7 @@ def workers(path, run):
     return sizes.pop() * run.per_process
 
 
-def collective(program):
+def collective(program: str) -> str:
     """Return "all_reduce" for ".../all_reduce_perf", and nothing if there is no such name.
 
     >>> collective("# Collective test starting: all_reduce_perf")
@@ -68,7 +69,7 @@ def collective(program):
     return found[1] if found else ""
 
 
-def number(path, place, value):
+def number(path: str | Path, place: str, value: object) -> float:
     """Return a float from 0 on, of JSON or of text."""
     try:
         found = float(value) if isinstance(value, str) else scalar(value)

@@ -18,7 +18,7 @@ _CACHES = Path("/sys/devices/system/cpu")
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-def this_machine():
+def this_machine() -> Machine:
     """Return the Machine this process runs on: what it may use, not what the box was sold with.
 
     >>> this_machine().cores >= 1
@@ -50,7 +50,7 @@ def this_machine():
     )
 
 
-def usable_cores(cgroup=_CGROUP):
+def usable_cores(cgroup: Path = _CGROUP) -> int:
     """Return how many cores this process may use: its affinity, and its container's quota."""
     cores = len(_affinity()) or os.cpu_count() or 1
     quota, _, period = _read(cgroup / "cpu.max").partition(" ")
@@ -59,7 +59,7 @@ def usable_cores(cgroup=_CGROUP):
     return cores
 
 
-def usable_memory(cgroup=_CGROUP):
+def usable_memory(cgroup: Path = _CGROUP) -> int | None:
     """Return the bytes this process may use, or None where the system does not say."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -69,7 +69,7 @@ def usable_memory(cgroup=_CGROUP):
     return min(memory, int(limit)) if limit.isdigit() else memory
 
 
-def _affinity():
+def _affinity() -> list[int]:
     """Return the numbers of the cores this process may run on; macOS does not say."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
@@ -115,21 +115,21 @@ def _levels(root, core):
             yield f"L{_read(folder / 'level')}{'d' if kind == 'Data' else ''}", folder
 
 
-def _processor():
+def _processor() -> str:
     for line in _read(Path("/proc/cpuinfo")).splitlines():
         if line.startswith(("model name", "Model")):
             return " ".join(line.partition(":")[2].split())
     return platform.processor()
 
 
-def _load():
+def _load() -> float | None:
     try:
         return round(os.getloadavg()[0], 2)
     except (AttributeError, OSError):  # Windows has none
         return None
 
 
-def _cuda():
+def _cuda() -> str:
     """Return the CUDA version in torch/version.py, which finding the package does not import."""
     spec = util.find_spec("torch")
     source = _read(Path(spec.origin).with_name("version.py")) if spec and spec.origin else ""
@@ -137,14 +137,14 @@ def _cuda():
     return stated.group(1) if stated else ""
 
 
-def _version(package):
+def _version(package: str) -> str:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return ""
 
 
-def _read(path):
+def _read(path: Path) -> str:
     try:
         return path.read_text().strip()
     except (OSError, UnicodeDecodeError):

@@ -9,14 +9,19 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Sequence
 
 from scalelab.records import Gpu
 
 _PROGRAM = "nvidia-smi"
 _MIB = 2**20
+_Row = dict[str, str]  # of one GPU, what is known by its field
+_Gpus = tuple[tuple[Gpu, ...], str]  # and their driver's version
 
 
-def ask(*fields, run=subprocess.run):
+def ask(
+    *fields: str, run: Callable[..., subprocess.CompletedProcess[str]] = subprocess.run
+) -> list[_Row]:
     """Return {field: text} for every GPU this process may use; what is not known is missing."""
     if run is subprocess.run and not shutil.which(_PROGRAM):
         return []
@@ -37,12 +42,12 @@ def ask(*fields, run=subprocess.run):
     return visible(rows)
 
 
-def visible(rows):
+def visible(rows: Iterable[_Row]) -> list[_Row]:
     """Keep the rows that CUDA_VISIBLE_DEVICES chooses, in its order; like CUDA, stop at nonsense."""
     rows, chosen = list(rows), os.environ.get("CUDA_VISIBLE_DEVICES")
     if chosen is None:
         return rows
-    kept = []
+    kept: list[_Row] = []
     for token in (part.strip() for part in chosen.split(",")):
         found = [
             row
@@ -55,33 +60,35 @@ def visible(rows):
     return kept
 
 
-def number(text):
+def number(text: str | None) -> float | None:
     """Return what nvidia-smi wrote as a number, or None."""
     try:
-        value = float(text)
-    except (TypeError, ValueError):
+        value = math.nan if text is None else float(text)
+    except ValueError:
         return None
     return value if math.isfinite(value) else None
 
 
-def describe(rows):
+def describe(rows: Sequence[_Row]) -> _Gpus:
     """Return the Gpus and the driver's version of these rows."""
     gpus = []
     for row in rows:
         memory = number(row.get("memory.total"))
         power = number(row.get("power.limit"))
-        gpus.append(Gpu(row.get("name", "GPU"), memory and int(memory * _MIB), power))
+        gpus.append(
+            Gpu(row.get("name", "GPU"), None if memory is None else int(memory * _MIB), power)
+        )
     return tuple(gpus), next((row["driver_version"] for row in rows if "driver_version" in row), "")
 
 
-def found():
+def found() -> _Gpus:
     """Return the Gpus of this process and their driver, asking at most once in a process's life."""
     gpus, driver = _asked()
     return (gpus, driver) if gpus else (_seen_by_torch(sys.modules.get("torch")), "")
 
 
 @functools.cache
-def _asked():
+def _asked() -> _Gpus:
     return describe(ask("name", "memory.total", "power.limit", "driver_version"))
 
 

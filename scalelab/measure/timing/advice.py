@@ -5,12 +5,13 @@ Called by `stats.advice`, which has checked the values. Standard library only.
 
 import math
 import statistics
+from collections.abc import Sequence
 
 from scalelab import ranks
 from scalelab.units import text
 
 
-def few(count, need):
+def few(count: int, need: int) -> str:
     """Too few to say anything about the median."""
     if count >= need:
         return ""
@@ -20,7 +21,7 @@ def few(count, need):
     )
 
 
-def wide(off, wanted):
+def wide(off: float, wanted: float) -> str:
     """The median is not known as well as it should be."""
     if not wanted < off < math.inf:
         return ""
@@ -32,7 +33,7 @@ def wide(off, wanted):
     )
 
 
-def outliers(values):
+def outliers(values: Sequence[float]) -> str:
     """Some repetitions lie five normal standard deviations away, and more than a rounding step."""
     middle = statistics.median(values)
     spread = 1.4826 * statistics.median(abs(v - middle) for v in values)
@@ -47,7 +48,7 @@ def outliers(values):
     )
 
 
-def drift(values, wanted):
+def drift(values: Sequence[float], wanted: float) -> str:
     """The last third is slower or faster than the first, by more than chance and more than wanted."""
     third = len(values) // 3
     if not _bounded(third):
@@ -63,7 +64,7 @@ def drift(values, wanted):
     )
 
 
-def dependent(values):
+def dependent(values: Sequence[float]) -> str:
     """Slow repetitions come in groups, so that more of them say less than they seem to."""
     alone = worth(values)
     if alone == len(values):
@@ -76,7 +77,7 @@ def dependent(values):
     )
 
 
-def worth(values):
+def worth(values: Sequence[float]) -> float:
     """How many independent values would say as much about the median as these, in their order.
 
     Cut into about sqrt(n) blocks: how many of a block exceed the median scatters like coin tosses
@@ -100,11 +101,11 @@ def worth(values):
     return len(values) if by_chance else len(values) * tossed / scatter
 
 
-def _interval(values):
+def _interval(values: Sequence[float]) -> tuple[float, float]:
     i, _ = ranks.narrowest(len(values))
     return sorted(values)[i - 1], sorted(values)[-i]
 
 
-def _bounded(count):
+def _bounded(count: int) -> bool:
     """Whether so many values can bound their median with 95 % confidence."""
     return count > 0 and ranks.narrowest(count)[1] >= 0.95

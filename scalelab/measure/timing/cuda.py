@@ -5,6 +5,7 @@ a CUDA graph, the same work needs one launch for all of it: what then goes away 
 """
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from scalelab.arguments import shown
@@ -27,28 +28,28 @@ class Clocks:
     advice: tuple[str, ...]  # what the clocks say of each other
 
     @property
-    def overhead(self):
+    def overhead(self) -> float:
         """Seconds of each call in which the caller waits and the device does not work."""
         return self.host.median - (self.graph or self.device).median
 
     @property
-    def recording(self):
+    def recording(self) -> Recording:
         """The samples as one record that can be saved."""
         samples = tuple(filter(None, (self.device, self.host, self.graph)))
         return Recording(self.device.label, samples, " ".join(self.advice))
 
 
 def measure(
-    function,
+    function: Callable[[], object],
     *,
-    label,
-    budget=1.0,
-    precision=0.02,
-    clock=time.perf_counter,
-    given=None,
-    device="cuda",
-    graph=True,
-):
+    label: str,
+    budget: float = 1.0,
+    precision: float = 0.02,
+    clock: devices.Clock = time.perf_counter,
+    given: Mapping[str, float | str | bool] | None = None,
+    device: str | devices.Device = "cuda",
+    graph: bool = True,
+) -> Clocks:
     """Time `function()` on a GPU until all clocks know its median within `precision`.
 
     Calls follow each other and find what the last one left in the cache; with
@@ -63,7 +64,7 @@ def measure(
         )
     inner = rounds.settle(rounds.reader(function, device), device, budget)
 
-    def calls():
+    def calls() -> None:
         for _ in range(inner):
             function()
 
@@ -79,7 +80,7 @@ def measure(
         except RuntimeError as error:
             refused = str(error) or type(error).__name__
 
-    def known(turns):
+    def known(turns: list[list[float]]) -> str:
         off = max(map(stats.margin, zip(*turns, strict=True)))
         return (
             f"precise: all medians are known within {text(off, '%', 2)}" if off <= precision else ""

@@ -12,13 +12,15 @@ from typing import Protocol
 from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
+Clock = Callable[[], float]  # seconds since some moment in the past
+
 
 class Device(Protocol):
     """Whatever can say how long work took."""
 
     shortest: float  # seconds that a reading must take at least; 0 where it must be one call
 
-    def elapsed(self, run: Callable[[], None]) -> float:
+    def elapsed(self, run: Callable[[], object]) -> float:
         """Return the seconds from the start of run() to the end of the work it started."""
 
 
@@ -31,7 +33,7 @@ class Gpu(Device, Protocol):
     def prepare(self) -> None:
         """Put other data in the place of what its L2 cache holds, if readings should be cold."""
 
-    def captured(self, run: Callable[[], None]) -> Callable[[], None]:
+    def captured(self, run: Callable[[], object]) -> Callable[[], None]:
         """Return a call that repeats the device's work of run() with a single launch."""
 
 
@@ -41,10 +43,10 @@ class Processor:
     # Far above what the clock can resolve (0.1 µs at worst) and what reading it takes.
     shortest = 1e-4
 
-    def __init__(self, clock=time.perf_counter):
+    def __init__(self, clock: Clock = time.perf_counter) -> None:
         self._clock = clock
 
-    def elapsed(self, run):
+    def elapsed(self, run: Callable[[], object]) -> float:
         """Work is done when the call returns."""
         start = self._clock()
         run()
@@ -61,7 +63,7 @@ class Cuda:
     # Larger than any L2 so far, and 50 µs or more to write, in which the host can queue what follows.
     _FLUSH = 256 * 2**20
 
-    def __init__(self, *, cold=False):
+    def __init__(self, *, cold: bool = False) -> None:
         import torch
 
         if not torch.cuda.is_available():
@@ -78,7 +80,7 @@ class Cuda:
             cache = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
             self._other = torch.empty(max(self._FLUSH, 2 * cache), dtype=torch.int8, device="cuda")
 
-    def elapsed(self, run):
+    def elapsed(self, run: Callable[[], object]) -> float:
         """The caller queues ahead of the device, so that its own time stays out."""
         self.prepare()
         self._start.record()
@@ -87,16 +89,16 @@ class Cuda:
         self._end.synchronize()
         return self._start.elapsed_time(self._end) / 1e3
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Wait for the whole device."""
         self._cuda.synchronize()
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Cold, overwrite a buffer larger than the cache."""
         if self._other is not None:
             self._other.zero_()
 
-    def captured(self, run):
+    def captured(self, run: Callable[[], object]) -> Callable[[], None]:
         """Capture a CUDA graph, after the run on a side stream that capturing asks for."""
         side = self._cuda.Stream()
         side.wait_stream(self._cuda.current_stream())
@@ -127,7 +129,7 @@ def _without_waiting(cuda):
         cuda.set_sync_debug_mode(before)
 
 
-def pick(device, clock=time.perf_counter):
+def pick(device: str | Device, clock: Clock = time.perf_counter) -> Device:
     """Return the Device meant by "cpu", "cuda" or "auto"; what already is one passes.
 
     >>> type(pick("cpu")).__name__
@@ -141,7 +143,7 @@ def pick(device, clock=time.perf_counter):
         return Processor(clock)
     if device == "cuda":
         return Cuda()
-    if not hasattr(device, "elapsed"):
+    if isinstance(device, str) or not hasattr(device, "elapsed"):
         raise Refusal(
             f'device must be "cpu", "cuda", "auto" or a Device, got {shown(device)}: '
             "say where the work runs"

@@ -4,11 +4,14 @@
 """
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from typing import TypeVar
 
 from scalelab.arguments import real, shown
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.timing import stats
+from scalelab.measure.timing.devices import Clock, Device
 from scalelab.records import Sample
 from scalelab.refusal import Refusal
 from scalelab.units import text
@@ -21,8 +24,10 @@ _MOST_INNER = 2**20
 # minimum, rare looks and a second opinion leave 94 to 97 %: see tests/bench/bench_timing.py.
 _FEWEST, _LOOK = 15, 1.5
 
+_Reading = TypeVar("_Reading")
 
-def checked(function, budget, precision):
+
+def checked(function: Callable[[], object], budget: float, precision: float) -> tuple[float, float]:
     """Return budget and precision as floats, or refuse what cannot be timed before anything runs."""
     if not callable(function):
         raise Refusal(
@@ -35,11 +40,11 @@ def checked(function, budget, precision):
     )
 
 
-def reader(function, device):
+def reader(function: Callable[[], object], device: Device) -> Callable[[int], float]:
     """Return reading(inner): the seconds of one call, from that many in a row."""
 
-    def reading(inner):
-        def run():
+    def reading(inner: int) -> float:
+        def run() -> None:
             for _ in range(inner):
                 function()
 
@@ -48,7 +53,7 @@ def reader(function, device):
     return reading
 
 
-def settle(reading, device, budget):
+def settle(reading: Callable[[int], float], device: Device, budget: float) -> int:
     """Warm up until the time is steady, for a fifth of the budget; return the calls of one reading.
 
     Steady: twice in a row no better than the best before it by 5 %. The first call may be unlike
@@ -74,13 +79,19 @@ def settle(reading, device, budget):
         best = min(best, seconds)
 
 
-def repeat(reading, known, budget, clock):
+def repeat(
+    reading: Callable[[], _Reading],
+    known: Callable[[list[_Reading]], str],
+    budget: float,
+    clock: Clock,
+) -> tuple[list[_Reading], str]:
     """Return every reading, and why no more: known(readings) said so twice, or the budget is spent.
 
     The first look comes at 15 readings, each next one at half as many again; two looks in a row
     must agree.
     """
-    readings, look, before, start = [], _FEWEST, "", clock()
+    readings: list[_Reading] = []
+    look, before, start = _FEWEST, "", clock()
     while not readings or clock() - start < budget:
         readings.append(reading())
         if len(readings) >= look:
@@ -92,7 +103,14 @@ def repeat(reading, known, budget, clock):
     return readings, f"budget: {text(budget, 's')} spent on {count}"
 
 
-def sample(label, seconds, inner, stopped, precision, given=None):
+def sample(
+    label: str,
+    seconds: Sequence[float],
+    inner: int,
+    stopped: str,
+    precision: float,
+    given: Mapping[str, float | str | bool] | None = None,
+) -> Sample:
     """Return the Sample of what was timed here and now."""
     return Sample(
         label=label,

@@ -6,6 +6,7 @@ imported only by what needs them.
 
 import math
 import statistics
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from scalelab import ranks
@@ -30,7 +31,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-def median_interval(values, level=0.95):
+def median_interval(values: Iterable[float], level: float = 0.95) -> tuple[float, float]:
     """The two sorted values that enclose the true median with at least this probability.
 
     The i-th smallest and i-th largest of n values do so with P(i <= Binomial(n, 1/2) <= n - i).
@@ -49,7 +50,7 @@ def median_interval(values, level=0.95):
     return values[i - 1], values[-i]
 
 
-def margin(values):
+def margin(values: Iterable[float]) -> float:
     """How far off the median may be, as a share of it: the wider side of its 95 % interval.
 
     Fewer than six values cannot say, and the answer is infinite. Section 3.1.
@@ -64,7 +65,7 @@ def margin(values):
     return max(high - middle, middle - low) / middle
 
 
-def fewest(share=0.5, level=0.95):
+def fewest(share: float = 0.5, level: float = 0.95) -> int:
     """How many values it takes until two of them can enclose a percentile.
 
     All n fall on one side of it with probability share^n or (1 - share)^n, and neither may exceed
@@ -78,7 +79,7 @@ def fewest(share=0.5, level=0.95):
     return max(1, math.ceil(math.log((1 - level) / 2) / math.log(max(share, 1 - share)) - 1e-12))
 
 
-def percentile(values, share, level=0.95):
+def percentile(values: Iterable[float], share: float, level: float = 0.95) -> Estimate:
     """The x_(ceil(p n)) of n sorted values, and the two that enclose the true percentile.
 
     How many values fall below it is Binomial(n, p): the same risk is counted in from either end.
@@ -101,7 +102,9 @@ def percentile(values, share, level=0.95):
     return Estimate(values[middle - 1], values[max(low, 1) - 1], values[min(high, len(values) - 1)])
 
 
-def ratio(values, baseline, *, paired, level=0.95):
+def ratio(
+    values: Iterable[float], baseline: Iterable[float], *, paired: bool, level: float = 0.95
+) -> Estimate:
     """How many times the baseline's time these take, with an interval.
 
     Paired: the k-th values were timed one right after the other. Then what slowed the machine
@@ -138,7 +141,7 @@ def ratio(values, baseline, *, paired, level=0.95):
     return found
 
 
-def advice(values, wanted=0.02):
+def advice(values: Iterable[float], wanted: float = 0.02) -> tuple[Advice, ...]:
     """Named cases of what is wrong with these timings, in the order they were taken.
 
     Section 3.1.
@@ -188,7 +191,7 @@ def _resampled(values, baseline, level):
     return Estimate(*map(float, (middle, *interval)))
 
 
-def _positive(values, name="values"):
+def _positive(values: Iterable[float], name: str = "values") -> list[float]:
     try:
         listed = [scalar(v) for v in values]
     except TypeError:

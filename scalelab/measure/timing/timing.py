@@ -6,22 +6,24 @@ The clock and the device are arguments, so that what the timer does can be check
 import contextlib
 import random
 import time
+from collections.abc import Callable, Iterator, Mapping
 
 from scalelab.arguments import whole
 from scalelab.measure.timing import devices, rounds, stats
+from scalelab.records import Sample
 from scalelab.units import text
 
 
 def measure(
-    function,
+    function: Callable[[], object],
     *,
-    label,
-    budget=1.0,
-    precision=0.02,
-    clock=time.perf_counter,
-    given=None,
-    device="cpu",
-):
+    label: str,
+    budget: float = 1.0,
+    precision: float = 0.02,
+    clock: devices.Clock = time.perf_counter,
+    given: Mapping[str, float | str | bool] | None = None,
+    device: str | devices.Device = "cpu",
+) -> Sample:
     """Time `function()` until its median is known within `precision`, or `budget` seconds are over.
 
     Warm-up comes on top of the budget: a fifth of it, or a few calls. On "cuda" the times are the
@@ -35,7 +37,7 @@ def measure(
     reading = rounds.reader(function, device)
     inner = rounds.settle(reading, device, budget)
 
-    def known(seconds):
+    def known(seconds: list[float]) -> str:
         off = stats.margin(seconds)
         return (
             f"precise: the median is known within {text(off, '%', 2)}" if off <= precision else ""
@@ -46,7 +48,7 @@ def measure(
 
 
 @contextlib.contextmanager
-def threads(count):
+def threads(count: int) -> Iterator[None]:
     """Run the block with this many PyTorch threads, then restore what was set. Section 3.1."""
     count = whole("count", count, "it is how many threads to use")
     import torch
@@ -60,7 +62,7 @@ def threads(count):
 
 
 @contextlib.contextmanager
-def seeds(seed):
+def seeds(seed: int) -> Iterator[None]:
     """Run the block with Python's, NumPy's and PyTorch's random numbers from this seed on.
 
     Then restore their states, as if the block had drawn none. Section 3.1.

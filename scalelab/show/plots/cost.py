@@ -12,8 +12,8 @@ from scalelab.models.machines import failures
 from scalelab.plan import file
 from scalelab.plan import plan as planner
 from scalelab.show.chart import Axis, Chart, Series
-from scalelab.show.explore import Slider
 from scalelab.show.plots import MODEL
+from scalelab.show.sliders import Slider
 
 DAY = 86400
 SMALL = """

@@ -9,8 +9,8 @@ import numpy as np
 from scalelab import units
 from scalelab.models.network import algorithms, bandwidth, collectives, crossover, network, overlap
 from scalelab.show.chart import Axis, Chart, Series
-from scalelab.show.explore import Slider
 from scalelab.show.plots import MODEL, POWERS
+from scalelab.show.sliders import Slider
 
 _MB = 1e6
 # In the rendered book these two start from the reader's own wire.

@@ -8,8 +8,8 @@ from scalelab import units
 from scalelab.models.kernels import attention, kernels, roofline
 from scalelab.models.machines import hardware
 from scalelab.show.chart import Axis, Chart, Series
-from scalelab.show.explore import Slider
 from scalelab.show.plots import MODEL
+from scalelab.show.sliders import Slider
 
 DEVICES = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
 FORMAT = "bf16 tensor"

@@ -3,7 +3,7 @@
 import pytest
 
 from scalelab.records import Machine, Sample
-from scalelab.show.table import table
+from scalelab.show.columns import table
 
 
 def test_a_table_prints_its_numbers_in_the_format_asked_for():

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from scalelab.models.scaling import speedup
-from scalelab.show.source import source
+from scalelab.show.listing import source
 
 
 def test_the_text_is_the_file_s_own():

@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from scalelab.show import explore
+from scalelab.show import sliders as explore
 from scalelab.show.chart import Axis, Chart, Series
-from scalelab.show.explore import Figure, Replay, Slider
 from scalelab.show.plots import speedup as figures
+from scalelab.show.sliders import Figure, Replay, Slider
 
 
 def parabola(scale, shift=0.0):
