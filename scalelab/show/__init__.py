@@ -1,9 +1,9 @@
 """What a reader sees: charts, sliders, tables and source; the only folder that knows matplotlib and HTML.
 
-Read `chart` first: a figure as plain data. `draw` draws it, `page` sets it into HTML with a twin as a table,
-`sliders` makes it a figure to explore, `picture` a file; `words` describes it. `columns` are tables, `listing` shows
-source code. `plots` holds the charts of the chapters, `scaling` that of a fit, `scorecard` and `report` those of
-a rubric.
+Read `chart` first: a figure as plain data. `draw` draws it, `page` sets it into HTML with a twin as a
+table, `sliders` makes it a figure to explore, `picture` a file; `words` describes it. `columns` are
+tables, `listing` shows source code. `plots` holds the charts of the chapters, `scaling` that of a fit,
+`scorecard` and `report` those of a rubric.
 """
 
 from scalelab.face import face

@@ -1,0 +1,103 @@
+"""The reference: what a room of the package hands out, read from its source when the page is built.
+
+A page asks for a room with the directive `api`, as in `{api} scalelab.models.network`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+Definition = ast.FunctionDef | ast.ClassDef
+
+
+def public(module: Path) -> Iterator[Definition]:
+    """Yield the functions and classes that a module has for others, as they stand in it."""
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(node, Definition) and not node.name.startswith("_"):
+            yield node
+
+
+def signature(node: Definition) -> str:
+    """Return what may be given: a function's parameters, or the fields of a record.
+
+    >>> signature(ast.parse("def half(x: float, *, up: bool = True) -> float: ...").body[0])
+    'half(x, *, up=True)'
+    """
+    if isinstance(node, ast.ClassDef):
+        fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
+        made = [one for one in node.body if getattr(one, "name", "") == "__init__"]
+        if made:
+            return f"{node.name}({_parameters(made[0]).removeprefix('self').lstrip(', ')})"
+        return f"{node.name}({', '.join(ast.unparse(one.target) for one in fields)})"
+    return f"{node.name}({_parameters(node)})"
+
+
+def _parameters(function: ast.FunctionDef) -> str:
+    given = ast.parse(ast.unparse(function)).body[0].args
+    for one in [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]:
+        if one:
+            one.annotation = None
+    return ast.unparse(given)
+
+
+def sentence(node: ast.AST) -> str:
+    """Return the first sentence of a docstring, which says what its owner is for."""
+    text = " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())
+    return re.split(r"(?<=[.])\s+(?=[A-Z`])", text)[0]
+
+
+def words(text: str) -> list[nodes.Node]:
+    """Return a text whose `code` is set as code."""
+    return [
+        nodes.literal(text=part) if at % 2 else nodes.Text(part)
+        for at, part in enumerate(text.split("`"))
+    ]
+
+
+class Api(SphinxDirective):
+    """The modules of a room in the order in which it names them, each with what it hands out."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Read the room anew whenever one of its files has changed."""
+        dotted = self.arguments[0]
+        room = Path(self.env.app.srcdir, *dotted.split("."))
+        files = sorted(room.glob("*.py")) if room.is_dir() else [room.with_suffix(".py")]
+        for file in (Path(__file__), *files):
+            self.env.note_dependency(str(file))
+        made: list[nodes.Node] = []
+        for file in files:
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            definitions = list(public(file))
+            if file.stem == "__init__":
+                made.insert(0, nodes.paragraph("", "", *words(sentence(tree))))
+            if not definitions:
+                continue
+            module = dotted if file.stem in ("__init__", room.stem) else f"{dotted}.{file.stem}"
+            items = [self._item(module, node) for node in definitions]
+            made.append(
+                nodes.paragraph(
+                    "", "", nodes.strong(text=file.stem), *words(f" · {sentence(tree)}")
+                )
+            )
+            made.append(nodes.definition_list("", *items, classes=["sl-api"]))
+        return made
+
+    def _item(self, module: str, node: Definition) -> nodes.Node:
+        label = f"{module}.{node.name}"
+        term = nodes.term("", "", nodes.literal(text=signature(node)), ids=[label])
+        text = nodes.paragraph("", "", *words(sentence(node)))
+        return nodes.definition_list_item("", term, nodes.definition("", text))
+
+
+def setup(app) -> dict:
+    """Register the directive."""
+    app.add_directive("api", Api)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,49 @@
+"""The reference names everything that a room hands out, and says what it is for."""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+import pytest
+from bs4 import BeautifulSoup
+
+from tests.housemap import PACKAGE, rooms
+from tests.notebooks import ROOT
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import reference
+
+FOR_READERS = [room for room in rooms() if "face(" in (room / "__init__.py").read_text()]
+
+
+@pytest.fixture(scope="module")
+def page():
+    file = ROOT / "_build" / "html" / "book" / "api.html"
+    if not file.exists():
+        pytest.skip("the book is not built")
+    return BeautifulSoup(file.read_text(), "html.parser")
+
+
+@pytest.mark.parametrize("room", FOR_READERS, ids=lambda room: room.relative_to(PACKAGE).as_posix())
+def test_every_public_name_of_a_room_is_there_with_what_it_is_for(room, page):
+    dotted = ".".join(room.relative_to(ROOT).parts)
+    for file in room.glob("*.py"):
+        for node in reference.public(file):
+            module = dotted if file.stem in ("__init__", room.stem) else f"{dotted}.{file.stem}"
+            term = page.find(id=f"{module}.{node.name}")
+            assert term, f"{module}.{node.name}"
+            assert term.get_text().startswith(f"{node.name}(")
+            assert term.find_next("dd").get_text().strip().endswith((".", ":")), term
+
+
+def test_a_signature_shows_names_and_defaults_and_a_record_its_fields():
+    code = "def f(a: int, *b, c: str = 'x', **d) -> int: ...\nclass R:\n    x: int\n    y: str = ''"
+    function, record = ast.parse(code).body
+    assert reference.signature(function) == "f(a, *b, c='x', **d)"
+    assert reference.signature(record) == "R(x, y)"
+
+
+def test_a_first_sentence_ends_where_the_next_begins():
+    (node,) = ast.parse('def f():\n    """Return T(K) in s. Section 3.9.\n\n    More."""').body
+    assert reference.sentence(node) == "Return T(K) in s."
