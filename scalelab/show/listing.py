@@ -1,8 +1,11 @@
-"""The real source of a function, on the page that explains it."""
+"""The real source of a function, on the page that explains it; or the formula in it, without its checks."""
 
 from __future__ import annotations
 
+import ast
 import inspect
+import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 from scalelab.refusal import Refusal
@@ -14,18 +17,38 @@ class Source:
     def __init__(self, text: str, where: str) -> None:
         self.text, self.where = text, where
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {
             "text/markdown": f"```python\n{self.text}```\n\nFrom `{self.where}`.\n",
             "text/plain": f"{self.text}\n# {self.where}",
         }
 
 
-def source(function) -> Source:
+def source(function: Callable[..., object]) -> Source:
     """Return the source of a function of `scalelab`, with the file and line where it stands."""
+    text, where = _read(function)
+    return Source(text, where)
+
+
+def formula(*functions: Callable[..., object]) -> Source:
+    """Return what functions compute, taken from their source: no checks, no types, one sentence each.
+
+    >>> from scalelab.models.scaling import amdahl
+    >>> print(formula(amdahl).text, end="")
+    def amdahl(workers, serial):
+        # Speedup of a fixed job: S(K) = 1 / (s + (1 - s) / K), s a share of the one-worker time.
+        return 1 / (serial + (1 - serial) / workers)
+    """
+    found = [_read(function) for function in functions]
+    places = ", ".join(dict.fromkeys(where for _, where in found))
+    return Source("\n\n".join(_bare(text) for text, _ in found), f"{places}, checks left out")
+
+
+def _read(function: Callable[..., object]) -> tuple[str, str]:
     try:
-        lines, first = inspect.getsourcelines(inspect.unwrap(function))
-        file = Path(inspect.getsourcefile(inspect.unwrap(function)))
+        written = inspect.unwrap(function)
+        lines, first = inspect.getsourcelines(written)
+        file = Path(inspect.getsourcefile(written) or inspect.getfile(written))
     except (TypeError, OSError) as fault:
         raise Refusal(
             f"source needs a function or class written in Python, got {function!r}: {fault}"
@@ -36,4 +59,67 @@ def source(function) -> Source:
         if "scalelab" in parts
         else parts[-1:]
     )
-    return Source("".join(lines), f"{'/'.join(inside)}, line {first}")
+    return "".join(lines), f"{'/'.join(inside)}, line {first}"
+
+
+def _bare(text: str) -> str:
+    """Return a function's source without what only guards or describes it."""
+    (function,) = ast.parse(textwrap.dedent(text)).body
+    if not isinstance(function, ast.FunctionDef):
+        raise Refusal(f"formula must be given functions, got a class: show its source")
+    said = (ast.get_docstring(function) or "").partition("\n")[0]
+    given = [*function.args.args, *function.args.kwonlyargs]
+    for one in given:
+        one.annotation = None
+    function.returns, names = None, {one.arg for one in given}
+    body = [one for one in function.body[1:] if not _guards(one, names)]
+    helpers = {one.name: one for one in body if isinstance(one, ast.FunctionDef)}
+    function.body = [
+        line
+        for one in body
+        if not isinstance(one, ast.FunctionDef)
+        for line in _inlined(one, helpers)
+    ]
+    head, *rest = ast.unparse(ast.fix_missing_locations(function)).split("\n")
+    return "\n".join([head, f"    # {said}", *rest]) + "\n"
+
+
+def _guards(line: ast.stmt, names: set[str]) -> bool:
+    """Whether a line reads an argument into itself, holds a text for that, or refuses."""
+    match line:
+        case ast.If(body=[ast.Raise()], orelse=[]):
+            return True
+        case ast.Assign(value=ast.Constant(value=str())):
+            return True
+        case ast.Assign(targets=[target], value=ast.Call()):
+            return {one.id for one in ast.walk(target) if isinstance(one, ast.Name)} <= names
+    return False
+
+
+def _inlined(line: ast.stmt, helpers: dict[str, ast.FunctionDef]) -> list[ast.stmt]:
+    """Put the formula in the place of `answer(formula, arguments)`."""
+    match line:
+        case ast.Return(ast.Call(ast.Name("answer"), [ast.Name(name), *given])) if name in helpers:
+            meant = _Meant(helpers[name].args, given)
+            return [meant.visit(one) for one in helpers[name].body]
+    return [_Inlining().visit(line)]
+
+
+class _Inlining(ast.NodeTransformer):
+    """`answer(lambda k, s: 1 / k, workers, serial)` becomes `1 / workers`."""
+
+    def visit_Call(self, node):
+        match node:
+            case ast.Call(ast.Name("answer"), [ast.Lambda() as function, *given]):
+                return _Meant(function.args, given).visit(function.body)
+        return self.generic_visit(node)
+
+
+class _Meant(ast.NodeTransformer):
+    """The parameters of a formula replaced by what it is given."""
+
+    def __init__(self, parameters, given):
+        self.given = dict(zip((one.arg for one in parameters.args), given, strict=False))
+
+    def visit_Name(self, node):
+        return self.given.get(node.id, node)
