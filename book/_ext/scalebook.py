@@ -20,6 +20,8 @@ from myst_nb.core.execute import cache as executor
 from sphinx.addnodes import pending_xref
 from traitlets.config import Config
 
+from scalelab.show.page import asset
+
 CHAPTERS, ASSIGNMENTS = "chapters/", "exercises/"
 SHOWN_FILES = ("*.py", "*.js", "*.css", "*.csv", "*.json", "*.mplstyle")
 
@@ -104,6 +106,13 @@ def mend_bibliography(app, page, template, context, doctree):
     context["body"] = context.get("body", "").replace(role, ' class="citation-list"')
 
 
+def share_the_style(app, page, template, context, doctree):
+    """Keep one copy of the figures' style on a page: each brings its own, to stand alone in a notebook."""
+    style = f"<style>{asset('figure.css')}</style>"
+    before, first, after = context.get("body", "").partition(style)
+    context["body"] = before + first + after.replace(style, "")
+
+
 def setup(app):
     """Connect the above to Sphinx."""
     os.environ["SCALELAB_FIGURES"] = "replay"
@@ -115,4 +124,5 @@ def setup(app):
     app.connect("config-inited", keep_kernels_at_home)
     app.connect("config-inited", link_the_sources)
     app.connect("html-page-context", mend_bibliography)
+    app.connect("html-page-context", share_the_style)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from jupyter_cache import get_cache
 
+from scalelab.show.page import asset
 from tests.notebooks import ROOT, WRITTEN
 
 UNREAD = re.compile(r"<(script|style|svg)\b.*?</\1>|<[^>]+>", re.S)
@@ -40,6 +41,12 @@ def printed(slug: str) -> str:
             else:
                 parts.append(output.get("text") or data.get("text/plain", ""))
     return re.sub(r"\s+", " ", "\n".join(parts))
+
+
+@written
+def test_a_page_carries_the_style_of_its_figures_once(slug):
+    page = (ROOT / "_build" / "html" / "chapters" / f"{slug}.html").read_text()
+    assert page.count(asset("figure.css")) == 1
 
 
 @written

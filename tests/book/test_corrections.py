@@ -21,8 +21,7 @@ from scalelab.models.network import (
 )
 from scalelab.models.scaling import laws, speedup, statistical
 from scalelab.models.waiting import capacity, queues
-from tests.models import collective_simulator as simulator
-from tests.models import queue_simulator
+from tests.models import collective_simulator as simulator, queue_simulator
 from tests.notebooks import ROOT
 
 UNITS = ("GB", "GiB")
