@@ -1,5 +1,6 @@
 """Kernels under a roof: what was counted beside what was timed (Section 3.7)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,22 +24,32 @@ class Placed:
     alarm: str | None  # why it cannot be as fast as measured
 
     @property
-    def intensity(self):
+    def intensity(self) -> float:
         """FLOPs per byte that it must move."""
         return float(self.kernel.intensity)
 
     @property
-    def achieved(self):
+    def achieved(self) -> float:
         """FLOP/s."""
         return float(self.kernel.flops / self.sample.median)
 
     @property
-    def share(self):
+    def share(self) -> float:
         """How much of what its roof allows it reached; above 1 the alarm says why."""
         return self.least / self.sample.median
 
 
-def place(name, kernel, function, peak, bandwidth, launch=0.0, *, budget=0.25, measure=None):
+def place(
+    name: str,
+    kernel: Kernel,
+    function: Callable[[], object],
+    peak: float,
+    bandwidth: float,
+    launch: float = 0.0,
+    *,
+    budget: float = 0.25,
+    measure: Callable[..., Sample] | None = None,
+) -> Placed:
     """Time a kernel and place it under one roof. Section 3.7."""
     sample = (measure or timing.measure)(function, label=name, budget=budget)
     alarm = None
@@ -56,7 +67,7 @@ def place(name, kernel, function, peak, bandwidth, launch=0.0, *, budget=0.25, m
     )
 
 
-def dozen(device="cpu"):
+def dozen(device: str = "cpu") -> list[tuple[str, Kernel, Callable[[], object]]]:
     """Return a dozen kernels of deep learning in float32: (name, what it counts, how to run it).
 
     From no arithmetic at all to a square product, on random data that no cache of a laptop holds,

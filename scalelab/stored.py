@@ -14,7 +14,7 @@ from scalelab.refusal import Refusal
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Record = TypeVar("Record", bound="DataclassInstance")
+_Record = TypeVar("_Record", bound="DataclassInstance")
 
 
 def plain(record: object) -> Any:
@@ -27,7 +27,7 @@ def plain(record: object) -> Any:
     return {name: plain(getattr(record, name)) for name in stored}
 
 
-def build(record: type[Record], data: object) -> Record:
+def build(record: type[_Record], data: object) -> _Record:
     """Build a record from a dictionary, following the types of its fields."""
     if not isinstance(data, dict):
         raise Refusal(

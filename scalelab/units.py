@@ -44,7 +44,7 @@ def text(value: SupportsFloat, unit: str = "", digits: int = 3, binary: bool = F
     return f"{_plain(_rounded(number / factor, digits), digits)} {name}".rstrip()
 
 
-def parse(given: str, unit: str = "") -> float:
+def parse(given: str, unit: str = "", name: str = "value") -> float:
     """Read a value written for people into SI: the inverse of `text`.
 
     >>> parse("35 ms", "s"), parse("20 GB/s", "B/s"), parse("1.5 GiB", "B"), parse("70 %", "%")
@@ -52,7 +52,7 @@ def parse(given: str, unit: str = "") -> float:
     """
     if not isinstance(given, str):
         raise Refusal(
-            f"value must be text such as '35 ms', got {shown(given)}: plain numbers are SI"
+            f"{name} must be text such as '35 ms', got {shown(given)}: plain numbers are SI"
         )
     factors = {name: factor for name, factor, _ in _scales(unit)}
     if _base(unit) in ("B", "bit"):
@@ -68,11 +68,12 @@ def parse(given: str, unit: str = "") -> float:
             value = float(Decimal(digits.replace(",", "")) * Decimal(repr(factor)))
     except ValueError:
         raise Refusal(
-            f"value must be a number and a unit, got {shown(given)}: write it like {text(1.5, unit)!r}"
+            f"{name} must be a number and a unit, got {shown(given)}",
+            f"write it like {text(1.5, unit)!r}",
         ) from None
     except KeyError:
         raise Refusal(
-            f"value must be in {unit or 'plain numbers'}, got {shown(given)}: {_hint(found, unit)}"
+            f"{name} must be in {unit or 'plain numbers'}, got {shown(given)}", _hint(found, unit)
         ) from None
     if math.isinf(value):
         raise Refusal(f"value must be below 1.8e308, got {shown(given)}: check the exponent")

@@ -6,9 +6,7 @@ import pkgutil
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import seed as seeded
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, seed as seeded, settings, strategies as st
 
 import scalelab.models
 from scalelab import ranks, units

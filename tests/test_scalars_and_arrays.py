@@ -6,8 +6,7 @@ from fnmatch import fnmatch
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.refusal import Refusal
 from tests.public import functions, luck, meant

@@ -1,7 +1,6 @@
 """Sets of moments as spans, against sets of whole numbers."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab import spans
 

@@ -13,6 +13,7 @@ import os
 import signal
 import threading
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from scalelab.checks.plain import Unreadable, plain, type_name
@@ -32,7 +33,9 @@ class _Timeout(BaseException):
     """Not an Exception, so that `except Exception` in a student's loop does not swallow it."""
 
 
-def call(function, arguments=(), seconds=3.0):
+def call(
+    function: Callable[..., object], arguments: Iterable[object] = (), seconds: float = 3.0
+) -> Outcome:
     """Call `function` on copies of plain arguments and return what came out as an Outcome.
 
     >>> call(lambda workers: 1 / workers, [4]).value

@@ -4,11 +4,12 @@ Knows matplotlib only once somebody else has imported it; imports nothing.
 """
 
 import sys
+from typing import Any
 
 _WORDS = ("title", "xlabel", "ylabel", "xscale", "yscale")
 
 
-def drawn(value, kind):
+def drawn(value: object, kind: type) -> dict[str, list[dict[str, Any]]] | None:
     """Return a figure, or one panel of it, as a dictionary of lists and arrays; else None.
 
     Only matplotlib's own classes count: a class made from them could say anything of itself.

@@ -5,11 +5,12 @@ was expected (None: only the kind counts) to a Difference or None. Standard libr
 """
 
 import math
+from collections.abc import Sequence
 
-from scalelab.checks.words import Difference, describe, difference, show
+from scalelab.checks.words import Difference, Fault, describe, difference, show
 
 
-def number_fault(between, within):
+def number_fault(between: Sequence[float] | None, within: float | None) -> Fault:
     """Return the fault of a number: against a value, else in its kind and its range."""
 
     def fault(value, want):
@@ -27,7 +28,7 @@ def number_fault(between, within):
     return fault
 
 
-def choice_fault(options, reasons):
+def choice_fault(options: Sequence[str], reasons: Sequence[str] | None) -> Fault:
     """Return the fault of a word from a list, or of a pair of a word and a reason."""
 
     def one_of(value, allowed):
@@ -50,13 +51,15 @@ def choice_fault(options, reasons):
     return fault
 
 
-def text_fault(value, want):
+def text_fault(value: object, want: object) -> Difference | None:
     """Return the fault of a short text."""
     found = difference(value, "" if want is None else want)
     return found if want is not None or (found and found.stage == "type") else None
 
 
-def figure_fault(panel, line, lines, scales, labelled):
+def figure_fault(
+    panel: int, line: int | str, lines: int, scales: Sequence[str] | None, labelled: bool
+) -> Fault:
     """Return the fault of a figure, as `drawn` gives it; what is expected is one line's [x, y]."""
 
     def fault(value, want):
@@ -97,7 +100,7 @@ def figure_fault(panel, line, lines, scales, labelled):
     return fault
 
 
-def list_fault(length):
+def list_fault(length: int | None) -> Fault:
     """Return the fault of a list: against another, else in its kind and its length."""
 
     def fault(value, want):

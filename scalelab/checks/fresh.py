@@ -13,7 +13,7 @@ from pathlib import Path
 PUBLIC = b"public"  # what a reader without a course draws from
 
 
-def fresh(name):
+def fresh(name: str) -> random.Random:
     """Return the random numbers of one task: the same for everybody within a course.
 
     >>> fresh("01_speedup/2.2").random() == fresh("01_speedup/2.2").random()
@@ -25,7 +25,7 @@ def fresh(name):
     return random.Random(int.from_bytes(digest, "big"))
 
 
-def secret(folder=None):
+def secret(folder: str | Path | None = None) -> bytes:
     """Find the course's secret: SCALELAB_COURSE_SECRET, else course/secret here or above.
 
     >>> secret(folder="/")
@@ -38,7 +38,7 @@ def secret(folder=None):
     return (course / "secret").read_bytes().strip() if course else PUBLIC
 
 
-def course_folder(folder=None):
+def course_folder(folder: str | Path | None = None) -> Path | None:
     """Find the folder `course`, here or above, that holds a secret; None where there is none."""
     here = Path(folder or Path.cwd()).resolve()
     for place in (here, *here.parents):

@@ -6,12 +6,16 @@ Standard library only, plus this package.
 
 import builtins
 import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from scalelab.checks.call import call
 from scalelab.checks.plain import Unreadable, plain
 from scalelab.checks.report import MISSING, RIGHT, WRONG
-from scalelab.checks.words import Difference, describe, difference, show
+from scalelab.checks.words import Difference, Known, describe, difference, show
 
+Cases = Sequence[Sequence[object]]  # the arguments of every call
+Expected = Callable[..., object] | Sequence[object]  # of each case: its value, or what gives it
 # For all cases of one sub-check: far more than they need, and eight endless ones stay within the
 # 30 s after which stock nbgrader gives up on a cell.
 SECONDS = 3.0
@@ -23,7 +27,16 @@ FRESH = {  # all that a hidden sub-check tells of a wrong answer
 }
 
 
-def judge_function(name, answer, cases, expect, read, what, known, hidden):
+def judge_function(
+    name: str,
+    answer: object,
+    cases: Cases,
+    expect: Expected,
+    read: Callable[[Any], object] | None,
+    what: str,
+    known: Known,
+    hidden: bool,
+) -> tuple[str, str]:
     """Return (state, text) of a function, called on every case; see `Task.function`.
 
     >>> judge_function("half", None, [(4,)], [2.0], None, "", [], False)
@@ -47,11 +60,11 @@ def judge_function(name, answer, cases, expect, read, what, known, hidden):
     if not any(faults):
         return RIGHT, ""
     slip = _slip(parts, known, cases)
-    n = next(n for n, fault in enumerate(faults) if fault)
+    n, found = next((n, fault) for n, fault in enumerate(faults) if fault)
     if hidden:
-        return WRONG, slip or FRESH[faults[n].stage]
+        return WRONG, slip or FRESH[found.stage]
     returned = f"{_written(name, cases[n])} returned {show(outcomes[n].value)}"
-    return WRONG, f"{returned}; {slip or faults[n].text}"
+    return WRONG, f"{returned}; {slip or found.text}"
 
 
 def _outcomes(function, cases):

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from scalelab.checks.fresh import course_folder, secret
@@ -18,10 +19,10 @@ from scalelab.refusal import Refusal
 
 FILE = "scalelab.key"  # what a student keeps beside the notebook: the id and the key
 VARIABLE = "SCALELAB_STUDENT_KEY"  # the same in the environment; empty means the public numbers
-_chosen = contextvars.ContextVar("key", default=None)
+_chosen: contextvars.ContextVar[str | None] = contextvars.ContextVar("key", default=None)
 
 
-def student_key(student, word=None):
+def student_key(student: str, word: bytes | None = None) -> str:
     """Make a student's key, "ID KEY", from the id and the course's secret.
 
     >>> student_key("ada", b"course").split()[0], len(student_key("ada", b"course").split()[1])
@@ -32,7 +33,7 @@ def student_key(student, word=None):
     return f"{student} {made[:32]}"
 
 
-def course_key(student, course):
+def course_key(student: str, course: str | Path) -> str:
     """Return the key of a student of a course; "" where none was handed out, so all is public.
 
     Who was handed one stands in course/keys/; what is written in there is not read.
@@ -43,7 +44,7 @@ def course_key(student, course):
     return student_key(student, secret(course.parent))
 
 
-def owner():
+def owner() -> str:
     """Return the key that holds here, "ID KEY", or "" for the public numbers.
 
     In this order: `using`, the student in whose folder of the course this runs, the environment,
@@ -63,7 +64,7 @@ def owner():
 
 
 @contextlib.contextmanager
-def using(key):
+def using(key: str) -> Iterator[None]:
     """Use a key ("" for the public numbers) within a block: how a grader says whose turn it is."""
     token = _chosen.set(key)
     try:

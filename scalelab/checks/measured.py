@@ -5,11 +5,13 @@ Standard library only, plus this package.
 """
 
 import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from scalelab.checks.words import Difference, describe, difference, show
+from scalelab.checks.words import Difference, Fault, describe, difference, show
 
 
-def seconds_of(record):
+def seconds_of(record: Any) -> Any:
     """Return the times of a record as plain data: a Sample, a dictionary with them, or a list.
 
     >>> seconds_of({"label": "sum", "seconds": [0.2, 0.1]}), seconds_of([0.2, 0.1])
@@ -18,7 +20,11 @@ def seconds_of(record):
     return record["seconds"] if isinstance(record, dict) else record
 
 
-def record_fault(least, between, states):
+def record_fault(
+    least: int,
+    between: Sequence[float],
+    states: Mapping[str, Callable[[list[float]], float]] | None,
+) -> Fault:
     """Return the fault of a record; `states` maps what it claims to a function of its times.
 
     >>> fault = record_fault(3, (1e-9, 60), {"slowest": max})

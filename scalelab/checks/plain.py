@@ -34,7 +34,7 @@ class _TooMuch(Exception):
     """More items than any answer has."""
 
 
-def plain(value):
+def plain(value: object) -> object:
     """Return `value` as plain data, or as an Unreadable.
 
     >>> plain((np.float64(2.5), np.arange(3), True))
@@ -141,7 +141,7 @@ def _item(value):
     return complex(item) if type(item) is np.clongdouble else item
 
 
-def type_name(kind):
+def type_name(kind: type) -> str:
     """Return the name of a type, whatever its metaclass would like to be called.
 
     >>> type_name(dict)

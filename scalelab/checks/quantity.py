@@ -4,6 +4,7 @@ A plain number is in SI. Standard library and `scalelab.units` only.
 """
 
 import math
+from typing import TypeGuard
 
 from scalelab import units
 from scalelab.checks.words import CLOSE, Difference, show
@@ -19,7 +20,7 @@ _KINDS = {
 _PREFIXES = ("p", "n", "µ", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi")
 
 
-def quantity(value, unit):
+def quantity(value: object, unit: str) -> object:
     """Return a plain value with texts such as "35 ms" read into SI, or a Difference.
 
     >>> quantity("35 ms", "s"), quantity([0.5, "2 GB"], "B")
@@ -35,7 +36,7 @@ def quantity(value, unit):
     try:
         return units.parse(value, unit)
     except Refusal as error:
-        said = str(error).partition(": ")[2]
+        said = error.remedy
     asked = _KINDS.get(unit, f"a value in {unit}")
     for other, kind in _KINDS.items():
         if kind != asked and _parsed(value, other) is not None:
@@ -43,7 +44,7 @@ def quantity(value, unit):
     return Difference("type", f"{show(value)} is not {asked}: {said}")
 
 
-def number_in(value):
+def number_in(value: object) -> float | None:
     """Return the SI value of a number or of a text with any unit known here, else None.
 
     >>> number_in("35 ms"), number_in(7), number_in("soon")
@@ -57,7 +58,7 @@ def number_in(value):
     return value if -1e300 < value < 1e300 else None
 
 
-def unit_slip(got, want, unit):
+def unit_slip(got: object, want: object, unit: str) -> str:
     """Say which unit a wrong number seems to be in, or "" where none explains it.
 
     >>> unit_slip(35, 0.035, "s")
@@ -65,7 +66,7 @@ def unit_slip(got, want, unit):
     >>> unit_slip(1.5 * 2**30, 1.5e9, "B")
     'that takes GB for GiB: 1 GB is 1e9 bytes, 1 GiB is 2**30'
     """
-    if not all(isinstance(x, (int, float)) and math.isfinite(x) and x for x in (got, want)):
+    if not (_scales(got) and _scales(want)):
         return ""
     for name in [f"{p}{unit}" for p in _PREFIXES] + ["min", "h", "d"]:
         factor = _parsed(f"1 {name}", unit)
@@ -90,6 +91,11 @@ def unit_slip(got, want, unit):
             if _near(got, want * ratio):
                 return f"that {text}"
     return ""
+
+
+def _scales(value: object) -> TypeGuard[float]:
+    """Say whether a value is a number that another unit would make another number."""
+    return isinstance(value, (int, float)) and math.isfinite(value) and value != 0
 
 
 def _parsed(text, unit):

@@ -4,6 +4,7 @@ Standard library only.
 """
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 RIGHT, WRONG, MISSING = "right", "wrong", "not attempted"
@@ -37,7 +38,7 @@ class Verdict:
     called: bool = True  # a function, which hidden sub-checks call on fresh inputs; else a value
 
 
-def counting(verdicts):
+def counting(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the verdicts that earn points: the hidden ones, and what no hidden one repeats.
 
     Otherwise an answer that only repeats the visible values would be paid for.
@@ -51,7 +52,7 @@ def counting(verdicts):
     return [v for v in verdicts if v.hidden or (v.name, v.what) not in repeated]
 
 
-def points(verdicts, worth):
+def points(verdicts: Sequence[Verdict], worth: float) -> float:
     """Return the points earned as a plain float, which stock nbgrader reads as partial credit.
 
     >>> points([Verdict("half", "", 1, False, RIGHT, ""), Verdict("third", "", 2, False, WRONG, "")], 4)
@@ -64,7 +65,7 @@ def points(verdicts, worth):
     return float(worth) if earned == total else min(round(worth * earned / total, 2), float(worth))
 
 
-def report(title, verdicts, worth):
+def report(title: str, verdicts: Sequence[Verdict], worth: float) -> str:
     """Write what was found, one sub-check per line, wrapped for every place that shows it.
 
     >>> print(report("Task 1", [Verdict("half", "", 1, True, WRONG, "a wrong value")], 2))

@@ -15,6 +15,8 @@ What every sub-check of a value understands besides its own arguments:
 """
 
 import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict, Unpack
 
 from scalelab.checks.faults import (
     choice_fault,
@@ -23,11 +25,24 @@ from scalelab.checks.faults import (
     number_fault,
     text_fault,
 )
-from scalelab.checks.judge import judge_function
+from scalelab.checks.judge import Cases, Expected, judge_function
 from scalelab.checks.measured import record_fault
 from scalelab.checks.report import Incomplete, Verdict, points, report
 from scalelab.checks.value import judge_value
+from scalelab.checks.words import Known
 from scalelab.refusal import Refusal
+
+
+class How(TypedDict, total=False):
+    """What every sub-check of a value understands, see above."""
+
+    follows: Mapping[str, object]
+    own: Sequence[str]
+    known: Known
+    part: str | int
+    what: str
+    weight: float
+    hidden: bool
 
 
 class Task:
@@ -45,15 +60,24 @@ class Task:
     2.0
     """
 
-    def __init__(self, name, *, points, answers):
+    def __init__(self, name: str, *, points: float, answers: Mapping[str, object]) -> None:
         if isinstance(points, bool) or not isinstance(points, (int, float)) or not points > 0:
             raise Refusal(
                 f"points must be a number above 0, got {points!r}: it is what task {name} is worth"
             )
         self.name, self.points, self.answers = name, points, answers
-        self.verdicts = []
+        self.verdicts: list[Verdict] = []
 
-    def number(self, name, *, expect=None, between=None, within=None, unit="", **how):
+    def number(
+        self,
+        name: str,
+        *,
+        expect: object = None,
+        between: Sequence[float] | None = None,
+        within: float | None = None,
+        unit: str = "",
+        **how: Unpack[How],
+    ) -> None:
         """Check a number, within 0.1 % or `within`; texts with a unit are read where it has one.
 
         >>> task = Task("1.2", points=1, answers={"share": 96.4, "wait": "35 ms"})
@@ -67,7 +91,15 @@ class Task:
         """
         self._value(name, number_fault(between, within), expect, unit=unit, **how)
 
-    def choice(self, name, *, options, expect=None, reasons=None, **how):
+    def choice(
+        self,
+        name: str,
+        *,
+        options: Sequence[str],
+        expect: object = None,
+        reasons: Sequence[str] | None = None,
+        **how: Unpack[How],
+    ) -> None:
         """Check a word from a list; with `reasons`, a pair of a word and the reason for it.
 
         >>> task = Task("1.3", points=1, answers={"verdict": "Maybe", "buy": ("no", "dear")})
@@ -80,7 +112,7 @@ class Task:
         """
         self._value(name, choice_fault(options, reasons), expect, **how)
 
-    def text(self, name, *, expect=None, **how):
+    def text(self, name: str, *, expect: object = None, **how: Unpack[How]) -> None:
         """Check a short text; upper and lower case, and the width of spaces, do not matter.
 
         >>> task = Task("1.4", points=1, answers={"cause": " Memory  hierarchy"})
@@ -90,7 +122,15 @@ class Task:
         """
         self._value(name, text_fault, expect, **how)
 
-    def sequence(self, name, *, expect=None, length=None, unit="", **how):
+    def sequence(
+        self,
+        name: str,
+        *,
+        expect: object = None,
+        length: int | None = None,
+        unit: str = "",
+        **how: Unpack[How],
+    ) -> None:
         """Check a list, tuple, array or column, item by item; without `expect` only its length.
 
         >>> task = Task("1.5", points=1, answers={"pair": (32, 16)})
@@ -100,7 +140,15 @@ class Task:
         """
         self._value(name, list_fault(length), expect, unit=unit, **how)
 
-    def measured(self, name, *, least=10, between=(1e-9, 3600.0), states=None, **how):
+    def measured(
+        self,
+        name: str,
+        *,
+        least: int = 10,
+        between: Sequence[float] = (1e-9, 3600.0),
+        states: Mapping[str, Callable[[list[float]], float]] | None = None,
+        **how: Unpack[How],
+    ) -> None:
         """Check a record of times by its own data: a Sample, or a dictionary with `seconds`.
 
         At least so many times, each plausible (`between`, in seconds); `states` maps a statistic
@@ -115,8 +163,17 @@ class Task:
         self._value(name, record_fault(least, between, states), None, **how)
 
     def figure(
-        self, name, *, expect=None, line=0, panel=0, lines=1, scales=None, labelled=True, **how
-    ):
+        self,
+        name: str,
+        *,
+        expect: object = None,
+        line: int | str = 0,
+        panel: int = 0,
+        lines: int = 1,
+        scales: Sequence[str] | None = None,
+        labelled: bool = True,
+        **how: Unpack[How],
+    ) -> None:
         """Check what a figure of matplotlib shows, in one of its panels.
 
         At least so many lines or clouds of points, both axes labelled, the `scales` of x and y,
@@ -131,8 +188,17 @@ class Task:
         self._value(name, fault, expect, **how)
 
     def function(
-        self, name, *, cases, expect, what="", read=None, known=(), weight=1, hidden=False
-    ):
+        self,
+        name: str,
+        *,
+        cases: Cases,
+        expect: Expected,
+        what: str = "",
+        read: Callable[[Any], object] | None = None,
+        known: Known = (),
+        weight: float = 1,
+        hidden: bool = False,
+    ) -> None:
         """Check a function on every case, each a tuple of plain arguments.
 
         `expect`, and the first half of each pair in `known`, is a function of the same arguments
@@ -149,7 +215,7 @@ class Task:
         state, text = judge_function(name, answer, cases, expect, read, what, known, hidden)
         self.verdicts.append(Verdict(name, what, weight, hidden, state, text))
 
-    def score(self):
+    def score(self) -> float:
         """Print the report and return the points earned; under `nbgrader validate`, insist on all.
 
         >>> Task("3.1", points=3, answers={}).score()

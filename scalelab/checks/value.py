@@ -4,10 +4,12 @@ Follow-through: where only an earlier answer was wrong, what follows from it cou
 Standard library only, plus this package.
 """
 
+from collections.abc import Mapping, Sequence
+
 from scalelab.checks.plain import Unreadable, plain
 from scalelab.checks.quantity import number_in, quantity, unit_slip
 from scalelab.checks.report import MISSING, RIGHT, WRONG
-from scalelab.checks.words import Difference, describe, difference, show
+from scalelab.checks.words import Difference, Fault, Known, describe, difference, show
 
 GRADED = {  # all that a hidden sub-check tells of a wrong answer
     "type": "is another kind of value than was asked for",
@@ -18,18 +20,18 @@ GRADED = {  # all that a hidden sub-check tells of a wrong answer
 
 
 def judge_value(
-    answers,
-    name,
-    fault,
-    expect,
+    answers: Mapping[str, object],
+    name: str,
+    fault: Fault,
+    expect: object,
     *,
-    part=None,
-    unit="",
-    follows=None,
-    own=(),
-    known=(),
-    hidden=False,
-):
+    part: str | int | None = None,
+    unit: str = "",
+    follows: Mapping[str, object] | None = None,
+    own: Sequence[str] = (),
+    known: Known = (),
+    hidden: bool = False,
+) -> tuple[str, str]:
     """Return (state, text); `fault` maps a plain value and what was expected to a Difference.
 
     >>> judge_value({"k": 16}, "k", difference, 32, known=[(16, "that is K before")])
@@ -62,11 +64,11 @@ def judge_value(
         return RIGHT, ""
     if found and follows and _follows(value, fault, expect, given, right):
         return RIGHT, f"follows from your own {_listed(follows)}, which is not right itself"
-    if not slip and isinstance(value, (int, float)) and found.stage == "value":
-        slip = unit_slip(value, want, unit)
-    if hidden:
-        return WRONG, slip or GRADED[found.stage]
-    return WRONG, f"it is {show(value)}; {slip or found.text}"
+    if found and not slip:
+        if isinstance(value, (int, float)) and found.stage == "value":
+            slip = unit_slip(value, want, unit)
+        slip = slip or (GRADED[found.stage] if hidden else found.text)
+    return WRONG, slip if hidden else f"it is {show(value)}; {slip}"
 
 
 def _part(value, part):

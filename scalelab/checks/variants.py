@@ -8,7 +8,9 @@ Standard library and `scalelab.units` only.
 import hashlib
 import hmac
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from scalelab.checks.keys import owner
 from scalelab.checks.words import show
@@ -17,6 +19,7 @@ from scalelab.units import text
 
 VARIANTS = 20
 _TRIES = 10_000
+Range = list[Any] | range | tuple[float, float]  # what to draw a number from
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,11 @@ class Numbers:
     name: str
     variant: int  # 0 is the public one
     student: str
-    values: dict
+    values: dict[str, Any]
     public: "Numbers | None" = field(default=None, repr=False)
-    units: dict = field(default_factory=dict, repr=False)
+    units: dict[str, str] = field(default_factory=dict, repr=False)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         try:
             return self.__dict__["values"][name]
         except KeyError:
@@ -56,13 +59,20 @@ class Numbers:
         value, unit = self.values[name], self.units.get(name)
         return f"{show(value)}, which is {text(value, unit)}" if unit else show(value)
 
-    def stale(self, expect):
+    def stale(self, expect: Callable[["Numbers"], object]) -> tuple[object, str]:
         """Return a pair for `known`: the answer of who worked with the public numbers instead."""
         public = self.public or self
         return expect(public), "right for the public numbers: put your key beside the notebook"
 
 
-def variant(name, *, keep=None, seed=0, units=None, **ranges):
+def variant(
+    name: str,
+    *,
+    keep: Callable[[Numbers], bool] | None = None,
+    seed: int = 0,
+    units: dict[str, str] | None = None,
+    **ranges: Range,
+) -> Numbers:
     """Draw the numbers of a task, such as "02_hardware/1.2", for the student whose key is found.
 
     A range is a list, of which one is taken; a `range`; or a pair (low, high) of floats, drawn
@@ -86,7 +96,7 @@ def variant(name, *, keep=None, seed=0, units=None, **ranges):
     return _draw(name, seed, own, keep, ranges)
 
 
-def chosen(name, key):
+def chosen(name: str, key: str) -> int:
     """Return which variant of a task, 1 to 20, a key stands for.
 
     >>> {chosen(f"task {n}", "0" * 32) for n in range(400)} == set(range(1, 21))

@@ -5,7 +5,8 @@ Standard library only, plus `plain.Unreadable`.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from scalelab.checks.plain import Unreadable
 from scalelab.refusal import Refusal
@@ -21,7 +22,12 @@ class Difference(NamedTuple):
     text: str
 
 
-def difference(got, expected):
+# A plain value and what was expected of it (None: only the kind counts) to why it is wrong.
+Fault = Callable[[object, object], Difference | None]
+Known = Sequence[tuple[Any, str]]  # what a misconception gives, or how; and what to say to it
+
+
+def difference(got: object, expected: object) -> Difference | None:
     """Compare plain data; None if equal. Whole numbers are exact, others within 0.1 %.
 
     An expected `...` stands for any value.
@@ -49,7 +55,7 @@ def difference(got, expected):
     )
 
 
-def describe(value):
+def describe(value: object) -> str:
     """Say what kind of thing a plain value is, to follow 'a number was expected, not'.
 
     >>> describe([1, 2]), describe(None), describe(True)
@@ -77,7 +83,7 @@ def describe(value):
     return "a placeholder (...)"
 
 
-def show(value, most=5):
+def show(value: object, most: int = 5) -> str:
     """Write a plain value in one short line.
 
     >>> show([1, 0.0357142857, "up", [1, 2]]), show(list(range(9)))

@@ -11,6 +11,8 @@ import shlex
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
+from typing import NoReturn
 
 import click
 
@@ -35,7 +37,7 @@ from scalelab.refusal import Failure, Refusal
 @click.group(invoke_without_command=True)
 @click.version_option(__version__, message="%(version)s")
 @click.pass_context
-def commands(context):
+def commands(context: click.Context) -> None:
     """Model, measure, fit, predict and judge the scaling of distributed AI."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -58,7 +60,7 @@ for module in (
     commands.add_command(module.command)
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and end the process."""
     for stream in (sys.stdout, sys.stderr):  # an old terminal without µ still gets its table
         if isinstance(stream, io.TextIOWrapper):
@@ -89,7 +91,7 @@ def main(arguments=None):
     sys.exit(code or 0)
 
 
-def _kept(error):
+def _kept(error: Exception) -> str:
     """Put the traceback into a file, and return where."""
     with tempfile.NamedTemporaryFile(
         "w", prefix="scalelab-", suffix=".txt", delete=False, errors="replace"
@@ -99,7 +101,7 @@ def _kept(error):
     return file.name
 
 
-def _said(message, code):
+def _said(message: object, code: int) -> int:
     from scalelab.measure.ranks.workers import speaks
 
     if code != 2 or speaks():  # under torchrun every rank makes the same mistake

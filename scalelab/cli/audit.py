@@ -15,7 +15,7 @@ from scalelab.cli import options, streams
 @streams.argument
 @click.option("--strict", is_flag=True, help="End with exit code 1 at an error or a warning.")
 @options.json
-def command(file, strict, json):
+def command(file: str, strict: bool, json: bool) -> int:
     """Say what is wrong with a scaling table, the worst first.
 
     FILE is CSV, Markdown or JSON with a column of workers and one of seconds or throughput, what

@@ -1,5 +1,8 @@
 """`scalelab capstone`: a real training on K processes, and its rubric."""
 
+from pathlib import Path
+from typing import Any
+
 import click
 
 from scalelab.cli import options
@@ -18,7 +21,17 @@ from scalelab.refusal import Refusal
 @click.option("--limit", type=float, default=300, show_default=True, help="Seconds for a launch.")
 @options.json
 @options.out
-def command(workers, seeds, batch, tolerance, device, limit, json, out, **asked):
+def command(
+    workers: str,
+    seeds: int,
+    batch: str,
+    tolerance: float,
+    device: str,
+    limit: float,
+    json: bool,
+    out: Path | None,
+    **asked: Any,
+) -> None:
     """Train a small classifier data-parallel, and judge it by time, quality and cost of one pass.
 
     Started by torchrun, the workers are its ranks, on all of its nodes. FILE is what `scalelab

@@ -25,7 +25,18 @@ from scalelab.cli import options, streams
 @click.option("--plot", type=Path, metavar="FILE", help="Draw it: .svg, .png or .html.")
 @click.option("--full", is_flag=True, help="With --json: the findings and the advice as well.")
 @options.json
-def command(file, at, family, most, rate, despite, strict, plot, full, json):
+def command(
+    file: str,
+    at: tuple[str, ...],
+    family: str | None,
+    most: int | None,
+    rate: float | None,
+    despite: bool,
+    strict: bool,
+    plot: Path | None,
+    full: bool,
+    json: bool,
+) -> int:
     """Fit every family of curves to a scaling table, and predict sizes it does not hold.
 
     FILE is what `scalelab audit` takes. Intervals hold 90 %. A prediction is by all families

@@ -4,6 +4,7 @@ import json as plain_json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -39,7 +40,15 @@ from scalelab.refusal import Failure, Refusal
 @click.option("--unsafe", is_flag=True, help="Grade even where students' code cannot be isolated.")
 @click.option("--doctor", is_flag=True, help="Say what isolation this machine gives, and stop.")
 @click.option("--json", is_flag=True, help="Print the class report as JSON.")
-def command(assignment, doctor, json, workers, executor, db, **asked):
+def command(
+    assignment: str | None,
+    doctor: bool,
+    json: bool,
+    workers: int | None,
+    executor: str | None,
+    db: str | None,
+    **asked: Any,
+) -> None:
     """Grade the submissions of ASSIGNMENT, in the root of a course.
 
     Every submission ends as graded, graded with flags, failed with a reason, or missing. Results,

@@ -7,7 +7,7 @@ import click
 
 @click.command("keys")
 @click.argument("students", nargs=-1, required=True, metavar="STUDENT...")
-def command(students):
+def command(students: tuple[str, ...]) -> None:
     """Make the keys of students, by their ids in the gradebook, in the root of a course.
 
     A key is one line. The student keeps it as scalelab.key beside the notebook; grading makes it again

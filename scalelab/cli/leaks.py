@@ -7,7 +7,7 @@ import click
 
 @click.command("leaks")
 @click.argument("paths", nargs=-1, required=True, type=Path, metavar="PATH...")
-def command(paths):
+def command(paths: tuple[Path, ...]) -> int:
     """Look for what must stay with the instructor: in folders, archives, pages, PDFs; from a course's root.
 
     A passage of a solution counts wherever it stands, however it is coloured or wrapped. The exit code

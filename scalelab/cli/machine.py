@@ -1,5 +1,7 @@
 """`scalelab machine`: what this host is."""
 
+from pathlib import Path
+
 import click
 
 from scalelab.cli import options, streams
@@ -8,7 +10,7 @@ from scalelab.cli import options, streams
 @click.command("machine")
 @options.json
 @options.out
-def command(json, out):
+def command(json: bool, out: Path | None) -> None:
     """Say what this host is, as far as it tells.
 
     \b

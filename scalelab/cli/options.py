@@ -13,7 +13,7 @@ out = click.option(
 )
 
 
-def counts(text, option="--workers"):
+def counts(text: str, option: str = "--workers") -> list[int]:
     """Read worker counts.
 
     >>> counts("1,2,4")
@@ -22,7 +22,7 @@ def counts(text, option="--workers"):
     return [_whole(part, text, option) for part in text.split(",")]
 
 
-def powers(fewest, most):
+def powers(fewest: int, most: int) -> list[int]:
     """Return the powers of two from the fewest to the most, or the fewest.
 
     >>> powers(1, 12), powers(2, 1)
@@ -31,7 +31,7 @@ def powers(fewest, most):
     return [2**n for n in range(most.bit_length()) if 2**n >= fewest] or [fewest]
 
 
-def sizes(text):
+def sizes(text: str) -> list[int]:
     """Read sizes in bytes.
 
     >>> sizes("1KiB, 4 MB")
@@ -42,7 +42,7 @@ def sizes(text):
     return [round(units.parse(part, "B")) for part in text.split(",")]
 
 
-def setting(text):
+def setting(text: str) -> tuple[str, int | float | str]:
     """Read name=value; what looks like a number is one.
 
     >>> setting("steps=8"), setting("rate=1e-3"), setting("mode=fast")
@@ -59,7 +59,7 @@ def setting(text):
     return name, value
 
 
-def _whole(part, text, option):
+def _whole(part: str, text: str, option: str) -> int:
     try:
         return int(part)
     except ValueError:

@@ -16,7 +16,7 @@ from scalelab.refusal import Refusal
 @click.option("--notes", is_flag=True, help="Say what the plan does not model.")
 @click.option("--plot", type=Path, metavar="FILE", help="Draw it into FILE, .html or .png.")
 @options.json
-def command(file, example, notes, plot, json):
+def command(file: Path | None, example: bool, notes: bool, plot: Path | None, json: bool) -> None:
     """Plan a training run: T(K), efficiency, memory, bill, and the size to buy.
 
     FILE is TOML, or JSON if its name ends in .json: a model, a layout, a cluster and a goal. A single - reads

@@ -1,8 +1,16 @@
 """`scalelab probe`: the roofs of this machine, and the link between two of its processes."""
 
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from scalelab.cli import options, streams
+
+if TYPE_CHECKING:
+    from scalelab.records import Recording
 
 # From where the first byte costs most to where only bytes cost.
 _LINK = (4, 2**10, 2**16, 2**20, 2**24)
@@ -18,7 +26,7 @@ _LINK = (4, 2**10, 2**16, 2**20, 2**24)
 )
 @options.json
 @options.out
-def command(quick, device, json, out):
+def command(quick: bool, device: str, json: bool, out: Path | None) -> None:
     """Measure the roofs: arithmetic, memory level by level, launching, and sending.
 
     \b
@@ -34,11 +42,11 @@ def command(quick, device, json, out):
         streams.progress("probe") as bar,
     ):
 
-        def report(done, total, what):
+        def report(done: int, total: int, what: str) -> None:
             bar.total, bar.n = total, done
             bar.set_description(what)
 
-        def keep(recording):
+        def keep(recording: Recording) -> None:
             so_far(recording.samples, recording.note)
 
         found = probe.probe(quick=quick, device=device, report=report, keep=keep)

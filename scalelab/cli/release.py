@@ -11,7 +11,7 @@ from scalelab.refusal import Refusal
 @click.argument("slugs", nargs=-1, metavar="[ASSIGNMENT]...")
 @click.option("--check", is_flag=True, help="Compare with exercises/ only, and change nothing.")
 @click.option("--exam", is_flag=True, help="Without hints, into course/exam/.")
-def command(slugs, check, exam):
+def command(slugs: tuple[str, ...], check: bool, exam: bool) -> int:
     """Build exercises/ from solutions/, in the root of a course; all assignments, or those named.
 
     nbgrader removes the solutions, in a clean folder and without touching any gradebook. The result is

@@ -1,13 +1,19 @@
 """`scalelab rubric`: speedup, efficiency, quality and cost of one study, and a verdict."""
 
+from __future__ import annotations
+
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from scalelab.cli import options
 from scalelab.refusal import Refusal
+
+if TYPE_CHECKING:
+    from scalelab.rubric.rubric import Report
 
 MOST_BYTES = 2**23  # of standard input
 
@@ -39,7 +45,7 @@ MOST_BYTES = 2**23  # of standard input
 @options.json
 @click.option("--full", is_flag=True, help="With --json: everything the report knows.")
 @click.option("--html", type=Path, metavar="REPORT", help="Write the report as one HTML file.")
-def command(file, json, full, html, **asked):
+def command(file: str, json: bool, full: bool, html: Path | None, **asked: Any) -> None:
     """Judge a scaling study by four metrics from one pass, together.
 
     FILE is what scalelab.measure.capstone.one_pass recorded, or a table, CSV or JSON, with the columns
@@ -95,7 +101,7 @@ def _found(given, **options):
     return rubric.read(given, **options)
 
 
-def tell(report):
+def tell(report: Report) -> None:
     """Print table, gate, findings, verdict and remarks."""
     from scalelab.show import scorecard
 
@@ -141,10 +147,7 @@ def _number(name, given, unit=""):
         return units.parse(given.strip().lstrip("$") if name in ("budget", "price") else given)
     except Refusal:
         pass
-    try:
-        return units.parse(given, unit)
-    except Refusal as error:
-        raise Refusal(f"--{str(error).replace('value', name, 1)}") from None
+    return units.parse(given, unit, f"--{name}")
 
 
 def _whole(name, given):

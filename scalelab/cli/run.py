@@ -2,6 +2,8 @@
 
 import os
 import sys
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -27,7 +29,15 @@ from scalelab.refusal import Refusal
 @click.option("--append", is_flag=True, help="Add to what FILE holds, if it is of this machine.")
 @options.json
 @options.out
-def command(job, workers, device, json, out, append, **asked):
+def command(
+    job: str,
+    workers: str | None,
+    device: str,
+    json: bool,
+    out: Path | None,
+    append: bool,
+    **asked: Any,
+) -> None:
     """Measure JOB on real processes, for every number of workers.
 
     JOB is training (an epoch, data-parallel), independent (work without exchange), a collective

@@ -1,24 +1,42 @@
 """What commands read and write: tables by name, records as they come, JSON and progress."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
 from scalelab.refusal import Refusal
 
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from scalelab.records import Record, Sample
+    from scalelab.tables.table import ScalingTable
+
+    _Columns = Callable[[Sequence[Sample]], Mapping[str, Sequence[object]]]  # of a table to print
+
 argument = click.argument("file", metavar="FILE")
 
 
-def table(given):
+class _SoFar(Protocol):
+    """To be called after every measurement with all of them."""
+
+    def __call__(self, samples: Iterable[Sample], note: str = "") -> None: ...
+
+
+def table(given: str) -> ScalingTable:
     """Return the ScalingTable of FILE: a file, standard input, or else a public series of that name."""
     from scalelab.data import datasets
     from scalelab.files import files
-    from scalelab.tables import grid
-    from scalelab.tables import table as tables
+    from scalelab.tables import grid, table as tables
 
     if given == "-":
         raw = sys.stdin.buffer.read(grid.MOST_BYTES + 1)
@@ -28,7 +46,7 @@ def table(given):
     return tables.read(given)
 
 
-def echo_json(found):
+def echo_json(found: object) -> None:
     """Print plain data as JSON, which knows no infinity: what has no finite value is null."""
     from scalelab.stored import finite
 
@@ -36,7 +54,9 @@ def echo_json(found):
 
 
 @contextlib.contextmanager
-def taking(title, columns, *, json, out, append=False):
+def taking(
+    title: str, columns: _Columns, *, json: bool, out: Path | None, append: bool = False
+) -> Iterator[_SoFar]:
     """Give `so_far(samples, note)`, to be called after every measurement with all of them.
 
     They are kept at once, and shown at the end, also when that is Ctrl-C or an error. Under torchrun
@@ -53,11 +73,11 @@ def taking(title, columns, *, json, out, append=False):
     if speaks and append:
         before = _existing(out)
 
-    def put():
+    def put() -> None:
         if speaks and out is not None and current.samples:
             atomic.write(out, current if before is None else _together(before, current))
 
-    def so_far(samples, note=""):
+    def so_far(samples: Iterable[Sample], note: str = "") -> None:
         nonlocal current
         current = Recording(title, tuple(samples), note)
         put()
@@ -75,7 +95,7 @@ def taking(title, columns, *, json, out, append=False):
 
 
 @contextlib.contextmanager
-def progress(title, total=None):
+def progress(title: str, total: int | None = None) -> Iterator[tqdm]:
     """Give a bar that a terminal shows and a pipe or a file does not."""
     from tqdm import tqdm
 
@@ -116,7 +136,7 @@ def _together(before, current):
     return combine.recordings([before, current])
 
 
-def echo(record):
+def echo(record: Record) -> None:
     """Print a record as JSON."""
     from scalelab import records
 

@@ -4,6 +4,7 @@
 """
 
 import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from scalelab.arguments import shown, whole
@@ -18,6 +19,7 @@ from scalelab.curves.rows import Rows
 from scalelab.refusal import Refusal
 from scalelab.tables import study
 from scalelab.tables.audit import audit
+from scalelab.tables.finding import Finding
 from scalelab.tables.table import MOST_WORKERS, ScalingTable
 
 MOST_SIZES = 200
@@ -32,7 +34,7 @@ class Judgement:
     """What a table says about the sizes one asks for."""
 
     table: ScalingTable
-    findings: tuple  # of the audit, the worst first
+    findings: tuple[Finding, ...]  # of the audit, the worst first
     rows: Rows | None = None  # what was fitted
     comparison: Comparison = _NOTHING
     parameters: dict[str, dict[str, Parameter]] = field(default_factory=dict)  # of each family
@@ -44,19 +46,28 @@ class Judgement:
     remarks: tuple[str, ...] = ()  # what was done that nobody asked for
 
     @property
-    def serious(self):
+    def serious(self) -> tuple[Finding, ...]:
         """The findings that make a number or a conclusion wrong."""
         return tuple(found for found in self.findings if found.severity != "note")
 
-    def efficiency(self, prediction):
+    def efficiency(self, prediction: Prediction) -> float:
         """Rate per worker at a predicted size, relative to the smallest that was measured."""
+        assert self.rows is not None, "what was predicted was fitted"
         rows = self.rows.medians()
         unit = rows.value(prediction.workers, 1.0)
         rate = prediction.value if rows.unit == "throughput" else unit / prediction.value
         return (rate / prediction.workers) / (rows.rate[0] / rows.base)
 
 
-def judge(table, targets=(), *, family=None, despite=False, most=None, rate=None):
+def judge(
+    table: ScalingTable,
+    targets: Iterable[int] = (),
+    *,
+    family: str | None = None,
+    despite: bool = False,
+    most: int | None = None,
+    rate: float | None = None,
+) -> Judgement:
     r"""Audit a table, fit every family, and predict the targets, or say why that cannot be done.
 
     Predictions are those of all families together, unless `family` names one that the reader has
@@ -81,14 +92,16 @@ def judge(table, targets=(), *, family=None, despite=False, most=None, rate=None
     rows, remarks = rows_of(table)
     comparison = compare(rows)
     fitted = {found.family.name: parameters(rows, found) for found in comparison.fits}
-    refused, chosen = comparison.refused, comparison.chosen and comparison.chosen.family.name
+    refused = comparison.refused
+    chosen = comparison.chosen.family.name if comparison.chosen else None
     if family and not refused:
         refused, chosen = comparison.left_out.get(family), family
     if not refused and (chosen or NAMES[0]) not in NAMES:
         text = f"{chosen} describes a table and does not extrapolate; all others predict together."
         remarks.append(text)
         family = None
-    predictions, advice = (), None
+    predictions: tuple[Prediction, ...] = ()
+    advice = None
     try:
         if targets and not refused:
             price = _price(table, rate, findings)
@@ -118,7 +131,7 @@ def judge(table, targets=(), *, family=None, despite=False, most=None, rate=None
     )
 
 
-def rows_of(table):
+def rows_of(table: ScalingTable) -> tuple[Rows, list[str]]:
     """The rows of a table for a fit, and what was assumed or averaged for that, in words."""
     columns, remarks = dict(table.columns), []
     weak = table.claimed == "weak" and study.mislabelled(table) is None

@@ -56,13 +56,13 @@ class Outcome:
     high: float
 
     @property
-    def inside(self):
+    def inside(self) -> bool:
         """Whether the interval held the truth."""
         return self.low <= 0 <= self.high
 
 
 @cache
-def hold_outs():
+def hold_outs() -> tuple[HoldOut, ...]:
     """Of every bundled series of one job: each larger size, from three or more smaller ones."""
     found = []
     for name in datasets.names():
@@ -81,7 +81,7 @@ def hold_outs():
     return tuple(found)
 
 
-def interval_score(outcome):
+def interval_score(outcome: Outcome) -> float:
     """The width, and what is missed by times 2 / 0.1: the least on average for honest 90 % intervals.
 
     Source: Gneiting and Raftery 2007, doi:10.1198/016214506000001437, section 6.2.
@@ -94,14 +94,14 @@ def interval_score(outcome):
 
 
 @cache
-def scores(noise, drift):
+def scores(noise: float, drift: float) -> tuple[float, ...]:
     """The score of each hold-out of a largest size under these settings; more is worse."""
     found = [_outcome(one, noise, drift) for one in hold_outs() if one.largest]
     return tuple(interval_score(outcome) for outcome in found)
 
 
 @cache
-def simulated(noise, drift):
+def simulated(noise: float, drift: float) -> float:
     """The share of simulated truths held: exact curves, seen through 0.3 % to 3 % of noise."""
     rng = np.random.default_rng(41)
     held = []
@@ -114,7 +114,7 @@ def simulated(noise, drift):
 
 
 @cache
-def settings(without=None):
+def settings(without: str | None = None) -> Settings:
     """The settings that score best, every system but one weighing the same, and hold when simulated.
 
     They hold when no more is missed than promised, but for one standard error of the simulation.
@@ -133,7 +133,7 @@ def settings(without=None):
 
 
 @cache
-def judged():
+def judged() -> tuple[Outcome, ...]:
     """Each hold-out under settings learned from the other systems only."""
     found = []
     for one in hold_outs():
@@ -147,9 +147,9 @@ def _outcome(one, noise, drift):
     return Outcome(*(float(x - np.log(one.truth)) for x in interval(mixture)))
 
 
-def coverage(largest=True):
+def coverage(largest: bool = True) -> Coverage:
     """How many of the judged intervals held the truth: of the largest sizes, or of all later ones."""
-    systems = {}
+    systems: dict[str, list[bool]] = {}
     for one, outcome in zip(hold_outs(), judged(), strict=True):
         if one.largest or not largest:
             systems.setdefault(one.group, []).append(bool(outcome.inside))

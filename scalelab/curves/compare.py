@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalelab.curves.families import FAMILIES
+from scalelab.curves.families import FAMILIES, Family
 from scalelab.curves.fit import FEWEST, Fit, Refused, fit, log_rates, too_few
+from scalelab.curves.rows import Rows
 
 # Two families whose errors differ by less than this are equally good; the simpler one is chosen.
 _TIE = 1.1
@@ -25,7 +26,7 @@ class Comparison:
     refused: str | None  # why nothing was chosen
 
 
-def compare(rows):
+def compare(rows: Rows) -> Comparison:
     """Fit every family, leave each size out in turn, and choose.
 
     The choice is the smallest leave-one-out error; within 10 % of it, the fewest parameters, and
@@ -51,7 +52,7 @@ def compare(rows):
     return Comparison(tuple(fits), left_out, _choice(fits), None)
 
 
-def leave_one_out(rows, family):
+def leave_one_out(rows: Rows, family: Family) -> float:
     """Root mean square error, in the logarithm of the rate, of sizes that the fit did not see.
 
     Replicates leave together: they would betray each other.

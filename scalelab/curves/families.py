@@ -8,6 +8,7 @@ with k = K / K0 each curve is 1 at k = 1, and a share such as `serial` is a shar
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,32 +23,32 @@ class Family:
 
     name: str
     formula: str  # the rate over that on K0 workers, k = K / K0
-    curve: Callable
+    curve: Callable[..., Any]
     parameters: tuple[str, ...] = ()  # beside the scale
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     grid: tuple[tuple[float, ...], ...] = ()  # where to start looking, per parameter
 
-    def bounds(self, workers):
+    def bounds(self, workers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lowest and highest parameters; a cap beyond the table would not have been seen."""
         top = max(workers) if self.name == "hard cap" else None
         low = [min(workers) if top else x for x in self.low]
         return np.array(low, float), np.array([top or x for x in self.high], float)
 
-    def starts(self, workers):
+    def starts(self, workers: np.ndarray) -> np.ndarray:
         """Every combination of the grid, one per row; for a cap, every size and what lies between."""
         if self.name == "hard cap":
             sizes = np.unique(workers)
             return np.sort(np.concatenate([sizes, np.sqrt(sizes[1:] * sizes[:-1])]))[:, None]
         return np.stack(np.meshgrid(*self.grid), -1).reshape(-1, len(self.parameters))
 
-    def fixing(self, index, value):
+    def fixing(self, index: int, value: float) -> Self:
         """The same family with one parameter held at a value."""
 
         def curve(workers, base, *rest):
             return self.curve(workers, base, *rest[:index], value, *rest[index:])
 
-        parts = {
+        parts: dict[str, Any] = {
             part: tuple(x for i, x in enumerate(getattr(self, part)) if i != index)
             for part in ("parameters", "low", "high", "grid")
         }
@@ -95,8 +96,8 @@ def _empirical(workers, base, slope, growth):
         return 1 / (1 + slope * (k - 1) + growth * np.log(k))
 
 
-_SERIAL = {"low": (0.0,), "high": (1.0,), "grid": (_SHARES,)}
-_SERIAL_AND_GROWTH = {
+_SERIAL: dict[str, Any] = {"low": (0.0,), "high": (1.0,), "grid": (_SHARES,)}
+_SERIAL_AND_GROWTH: dict[str, Any] = {
     "low": (0.0, 0.0),
     "high": (1.0, _INFINITE),
     "grid": (_SHARES, (0.0, 1e-6, 1e-4, 1e-3, 0.01, 0.1)),

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scalelab.curves.families import BY_NAME, Family
+from scalelab.curves.rows import Rows
 from scalelab.curves.solve import scaled, search, spread, squares
+from scalelab.models.checking import Answer, Numbers
 from scalelab.refusal import Refusal
 
 _EXACT = 1e-9  # relative: two numbers that agree this well are the same measurement
@@ -37,12 +39,12 @@ class Fit:
     loo: float | None = None  # root mean square error of the sizes left out in turn, relative
     space: str = field(default="log")
 
-    def rate(self, workers):
+    def rate(self, workers: Numbers) -> Answer:
         """Work per second at any number of workers."""
         return self.scale * self.family.curve(np.asarray(workers, float), self.base, *self.shape)
 
 
-def fit(rows, family, *, space="log"):
+def fit(rows: Rows, family: Family | str, *, space: str = "log") -> Fit:
     """The best curve of one family, by least squares from several starts.
 
     `space="linear"` weighs absolute residuals, as most published fits do.
@@ -83,7 +85,7 @@ def fit(rows, family, *, space="log"):
     )
 
 
-def too_few(rows):
+def too_few(rows: Rows) -> str:
     """Why a table of one or two sizes is refused."""
     return (
         f"workers must take at least {FEWEST} different values, got {len(rows.sizes)}: two points "
@@ -91,12 +93,12 @@ def too_few(rows):
     )
 
 
-def log_rate(rows, family, workers):
+def log_rate(rows: Rows, family: Family, workers: float) -> float:
     """The logarithm of the rate at `workers`, from as many rows as there are; infinite if below 0."""
     return log_rates(rows, family, [workers])[0]
 
 
-def log_rates(rows, family, workers):
+def log_rates(rows: Rows, family: Family, workers: Numbers) -> list[float]:
     """The same for several sizes, from one search."""
     shape = search(rows, family)
     scale, _ = scaled(rows, family, shape)

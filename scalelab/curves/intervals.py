@@ -6,6 +6,8 @@ A parameter at its bound gets none: there the data says which side of the bound,
 import math
 from dataclasses import dataclass
 
+from scalelab.curves.fit import Fit
+from scalelab.curves.rows import Rows
 from scalelab.curves.solve import search, squares
 
 _FARTHEST = 30  # times the step grows fourfold before an end counts as open
@@ -20,7 +22,7 @@ class Parameter:
     high: float | None
 
 
-def parameters(rows, fitted, level=0.90):
+def parameters(rows: Rows, fitted: Fit, level: float = 0.90) -> dict[str, Parameter]:
     """Every parameter of a fit by name; first the scale, in the table's unit on K0 workers.
 
     The interval holds the values whose residual sum of squares, all other parameters free, stays

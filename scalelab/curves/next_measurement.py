@@ -8,12 +8,14 @@ and their weights, Keefer and Bodily 1983, doi:10.1287/mnsc.29.5.595.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from scalelab.arguments import real, whole
 from scalelab.curves.predict import predict
+from scalelab.curves.rows import Rows
 
 # The ends of a 90 % interval and its median stand for the outcomes around them.
 WEIGHTS = (0.185, 0.63, 0.185)
@@ -34,12 +36,12 @@ class Option:
     price: float | None  # of that run, or, of a throughput, of an hour; None without a price
 
     @property
-    def narrower(self):
+    def narrower(self) -> float:
         """The share of the width that goes, in logarithms."""
         return 1 - math.log(self.after) / math.log(self.before)
 
     @property
-    def worker_seconds(self):
+    def worker_seconds(self) -> float | None:
         """What one run occupies; None where the table counts throughput."""
         return None if self.seconds is None else self.workers * self.seconds
 
@@ -54,7 +56,15 @@ class Advice:
     affordable: Option | None  # narrows most of those that take no more workers than the table has
 
 
-def advise(rows, target, *, sizes=None, most=None, rate=None, family=None):
+def advise(
+    rows: Rows,
+    target: int,
+    *,
+    sizes: Iterable[int] | None = None,
+    most: int | None = None,
+    rate: float | None = None,
+    family: str | None = None,
+) -> Advice:
     """Compare one more measurement at each of `sizes`, up to `most` workers.
 
     Sizes that are not given are those of the table and the doublings below the target; `rate` is
@@ -83,7 +93,7 @@ def advise(rows, target, *, sizes=None, most=None, rate=None, family=None):
     return Advice(target, options, *(min(o, key=_order, default=None) for o in (worth, here)))
 
 
-def candidates(rows, target):
+def candidates(rows: Rows, target: int) -> list[int]:
     """Sizes that could be measured: those of the table, doublings of the smallest, or one half-way.
 
     To measure the target itself is the answer and no advice, unless it lies inside the table.
@@ -97,7 +107,9 @@ def candidates(rows, target):
     return sorted({base, *sorted(sizes)[1 - _MOST :]})
 
 
-def _option(rows, target, size, before, rate, family):
+def _option(
+    rows: Rows, target: int, size: int, before: float, rate: float | None, family: str | None
+) -> Option:
     outcome = predict(rows, size, family=family)
     outcomes = (outcome.low, outcome.value, outcome.high)
     again = [_ratio(_with(rows, size, value), target, family) for value in outcomes]
@@ -107,7 +119,7 @@ def _option(rows, target, size, before, rate, family):
     return Option(size, before, after, seconds, None if rate is None else size * hours * rate)
 
 
-def _with(rows, size, value):
+def _with(rows: Rows, size: int, value: float) -> Rows:
     """The rows and one more."""
     rate = rows.value(size, 1.0) / value if rows.unit == "seconds" else value
     workers, rates = np.append(rows.workers, float(size)), np.append(rows.rate, rate)
@@ -115,7 +127,7 @@ def _with(rows, size, value):
     return replace(rows, workers=workers[order], rate=rates[order])
 
 
-def _ratio(rows, target, family):
+def _ratio(rows: Rows, target: int, family: str | None) -> float:
     """High over low; an outcome that contradicts all others may leave no end that a float can hold."""
     try:
         found = predict(rows, target, family=family)
@@ -125,5 +137,5 @@ def _ratio(rows, target, family):
     return math.exp(min(max(logs, _EXACT), _OPEN))
 
 
-def _order(option):
+def _order(option: Option) -> tuple[float, int]:
     return option.after, option.workers

@@ -8,9 +8,12 @@ correlated discrepancy, Kennedy and O'Hagan 2001, doi:10.1111/1467-9868.00294.
 """
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+
+from scalelab.curves.rows import Rows
 
 _LOWEST = 0.2  # how far below the efficiency of a job that gains nothing the priors reach
 _IN_SIGHT = 0.9  # a cap counts once the largest size lies this far below linear
@@ -28,7 +31,7 @@ class Mixture:
     dof: float
     family: np.ndarray  # the name behind each
 
-    def quantile(self, share):
+    def quantile(self, share: float) -> float:
         """The value below which this share of the probability lies."""
         from scipy.optimize import toms748
         from scipy.special import stdtrit
@@ -46,7 +49,7 @@ class Mixture:
         return toms748(excess, ends.min() - 1e-6, ends.max() + 1e-6, xtol=1e-7)
 
     @property
-    def weights(self):
+    def weights(self) -> dict[str, float]:
         """The probability of each family."""
         names = dict.fromkeys(self.family.tolist())
         return {name: float(self.weight[self.family == name].sum()) for name in names}
@@ -61,7 +64,9 @@ def _student(dof):
     return angle, stdtr(dof, np.tan(angle))
 
 
-def predictive(rows, workers, *, noise, drift, families=None):
+def predictive(
+    rows: Rows, workers: float, *, noise: float, drift: float, families: Iterable[str] | None = None
+) -> Mixture:
     """The distribution of the log rate on `workers`, given the rows.
 
     `noise` is the relative error one row may be expected to have, before any was seen; `drift` the

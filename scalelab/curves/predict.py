@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from scalelab.arguments import real
 from scalelab.curves.fit import FEWEST, Refused, too_few
-from scalelab.curves.posterior import NAMES, predictive
+from scalelab.curves.posterior import NAMES, Mixture, predictive
+from scalelab.curves.rows import Rows
 from scalelab.refusal import Refusal
 
 LEVEL = 0.90
@@ -46,7 +47,7 @@ NEXT = Coverage(inside=26, of=27, systems=8, share=0.9375)
 LATER = Coverage(inside=104, of=118, systems=8, share=0.8583)
 
 
-def measured():
+def measured() -> str:
     """One sentence for under a prediction: what its interval is worth.
 
     >>> measured()[:53]
@@ -75,7 +76,9 @@ class Prediction:
     coverage: str  # what was measured of such intervals
 
 
-def predict(rows, workers, *, family=None, settings=CALIBRATED):
+def predict(
+    rows: Rows, workers: float, *, family: str | None = None, settings: Settings = CALIBRATED
+) -> Prediction:
     """Predict the value on any number of workers from the smallest measured one on.
 
     From all families together, or from one that the reader has reason to believe in: the interval
@@ -113,12 +116,13 @@ def predict(rows, workers, *, family=None, settings=CALIBRATED):
     )
 
 
-def interval(mixture):
+def interval(mixture: Mixture) -> tuple[float, float, float]:
     """Low, median and high of a log rate at `LEVEL`."""
-    return tuple(mixture.quantile(x) for x in ((1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2))
+    low, median, high = (mixture.quantile(x) for x in ((1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2))
+    return low, median, high
 
 
-def _checked(rows, workers, family):
+def _checked(rows: Rows, workers: float, family: str | None) -> float:
     workers = real("workers", workers, "it counts the workers to predict for", 1, 1e12)
     if workers < rows.base:
         raise Refusal(

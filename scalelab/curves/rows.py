@@ -1,10 +1,13 @@
 """The rows of a scaling table as arrays, and as rates: work per second, whatever was written down."""
 
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from scalelab.arguments import shown
+from scalelab.models.checking import Answer
 from scalelab.refusal import Refusal
 
 
@@ -23,7 +26,14 @@ class Rows:
     grows: bool = False  # ... per worker, when it grows with them
 
     @classmethod
-    def of(cls, workers, *, seconds=None, throughput=None, work=None):
+    def of(
+        cls,
+        workers: ArrayLike,
+        *,
+        seconds: ArrayLike | None = None,
+        throughput: ArrayLike | None = None,
+        work: ArrayLike | None = None,
+    ) -> Self:
         """Read columns of equal length; one of seconds and throughput is given."""
         if (seconds is None) == (throughput is None):
             raise Refusal(
@@ -46,25 +56,25 @@ class Rows:
         return cls(workers, work / value, "throughput")
 
     @property
-    def base(self):
+    def base(self) -> float:
         """The smallest configuration that was measured."""
         return float(self.workers[0])
 
     @property
-    def sizes(self):
+    def sizes(self) -> np.ndarray:
         """The different worker counts, ascending."""
         return np.unique(self.workers)
 
-    def at(self, mask):
+    def at(self, mask: np.ndarray) -> Self:
         """The rows that a mask keeps."""
         return replace(self, workers=self.workers[mask], rate=self.rate[mask])
 
-    def medians(self):
+    def medians(self) -> Self:
         """One row for each size, the median of its runs: one odd run moves no prediction."""
         found = [float(np.median(self.rate[self.workers == size])) for size in self.sizes]
         return replace(self, workers=self.sizes, rate=np.array(found))
 
-    def condensed(self, most):
+    def condensed(self, most: int) -> Self:
         """No more rows than `most`, or one for each size: replicates averaged in groups.
 
         Which goes into which group is drawn, because the rows of a size stand in order. Averages
@@ -81,14 +91,14 @@ class Rows:
             rates += sorted(float(np.exp(group.mean())) for group in groups)
         return replace(self, workers=np.array(workers), rate=np.array(rates))
 
-    def value(self, workers, rate):
+    def value(self, workers: float | np.ndarray, rate: float | np.ndarray) -> Answer:
         """A rate in the unit of the table."""
         if self.unit == "throughput":
             return rate
         return self.work * (workers if self.grows else 1) / rate
 
 
-def _column(name, given, length=None):
+def _column(name: str, given: ArrayLike | None, length: int | None = None) -> np.ndarray:
     try:
         column = np.atleast_1d(np.asarray(given, float))
     except (TypeError, ValueError):

@@ -4,14 +4,21 @@ Source: variable projection, Golub and Pereyra 1973, doi:10.1137/0710036.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
+from scalelab.curves.families import Family
+from scalelab.curves.rows import Rows
+
+Shape = Sequence[float] | np.ndarray  # the parameters of a family, but for its scale
 _STARTS = 3  # how many of the grid's best points are refined
 _ABSURD = 1e6  # the residual of a curve that is zero, negative or infinite somewhere
 
 
-def scaled(rows, family, shape, space="log", scale=None):
+def scaled(
+    rows: Rows, family: Family, shape: Shape, space: str = "log", scale: float | None = None
+) -> tuple[float, np.ndarray]:
     """The best scale for a shape, or the given one, and the residuals that remain."""
     with np.errstate(all="ignore"):
         curve = np.asarray(family.curve(rows.workers, rows.base, *shape), float)
@@ -25,18 +32,26 @@ def scaled(rows, family, shape, space="log", scale=None):
     return math.exp(level), residuals - level
 
 
-def squares(rows, family, shape, space="log", scale=None):
+def squares(
+    rows: Rows, family: Family, shape: Shape, space: str = "log", scale: float | None = None
+) -> float:
     """The sum of squared residuals of a shape."""
     residuals = scaled(rows, family, shape, space, scale)[1]
     return float(residuals @ residuals)
 
 
-def spread(rows, space):
+def spread(rows: Rows, space: str) -> float:
     """What a residual is measured in, so that the unit of the table changes no decision."""
     return 1.0 if space == "log" else float(rows.rate.mean())
 
 
-def search(rows, family, space="log", scale=None, near=None):
+def search(
+    rows: Rows,
+    family: Family,
+    space: str = "log",
+    scale: float | None = None,
+    near: Shape | None = None,
+) -> np.ndarray:
     """The best shape within the family's bounds, from the grid or from one that is known to be near."""
     if not family.parameters:
         return np.array([])

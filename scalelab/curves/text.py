@@ -1,13 +1,17 @@
 """A judgement as text for people, and as plain data for programs."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from scalelab import units
+from scalelab.curves.answer import Judgement
 from scalelab.curves.next_measurement import WORTH
 from scalelab.tables import text
 
 
-def document(judged, full=False):
+def document(judged: Judgement, full: bool = False) -> dict[str, Any]:
     """Return a judgement as plain data; what is open, or was not estimated, is None."""
-    found = {
+    found: dict[str, Any] = {
         "unit": judged.rows.unit if judged.rows else judged.table.measure,
         "families": [_family(one, judged.parameters) for one in judged.comparison.fits],
         "chosen": judged.chosen,
@@ -32,7 +36,7 @@ def document(judged, full=False):
     return found
 
 
-def lines(judged):
+def lines(judged: Judgement) -> Iterator[str]:
     """Yield a judgement for people."""
     yield text.heading(judged.table)
     yield from text.findings_lines(judged.table, judged.serious)

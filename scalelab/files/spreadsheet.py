@@ -69,7 +69,9 @@ def read(path: str | Path, *, machine: Machine | None = None, date: str = "") ->
     Rows of the same `sample` are its repetitions; without that column, rows that differ in `run` and
     `seconds` only. Columns of other names are conditions. Section 3.1.
     """
-    samples, title, note = {}, None, ""
+    samples: dict[object, tuple[str, dict[str, str], list[tuple[int, str, float]]]] = {}
+    title: str | None = None
+    note = ""
     for place, row in _table(path):
         title, note = row.pop("title", title), row.pop("note", note)
         number, run, seconds = (row.pop(name, None) for name in _NUMBERED)

@@ -4,19 +4,22 @@ Standard library only; the steps are the other modules.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from scalelab.checks.keys import course_key
 from scalelab.grading.box.sandbox import MODULES
 from scalelab.grading.course.collect import collect
-from scalelab.grading.course.course import roster as read_roster
-from scalelab.grading.course.course import writing
+from scalelab.grading.course.course import Course, roster as read_roster, writing
+from scalelab.grading.course.source import Source
 from scalelab.grading.judging import result as results
 from scalelab.grading.judging.execute import Limits
-from scalelab.grading.judging.grade_all import run
+from scalelab.grading.judging.grade_all import Pool, Progress, Slots, run
 from scalelab.grading.judging.grade_one import Job
 from scalelab.grading.judging.judge import Judge
+from scalelab.grading.judging.result import Marks, Result
 from scalelab.grading.out import autograded, record, report, tables
 from scalelab.grading.out.feedback import feedback
 from scalelab.refusal import Refusal
@@ -38,7 +41,14 @@ class Wish:
     limits: Limits = field(default_factory=Limits)
 
 
-def grade(course, source, wish, executor, slots, progress=lambda done, total, result: None):
+def grade(
+    course: Course,
+    source: Source,
+    wish: Wish,
+    executor: Pool,
+    slots: Slots,
+    progress: Progress = lambda done, total, result: None,
+) -> dict[str, Any]:
     """Grade and record a class; return the class report as plain data."""
     Judge(source)  # refuses an assignment that cannot be judged before anything is run
     checks = _checks(source, wish.tasks)
@@ -55,10 +65,13 @@ def grade(course, source, wish, executor, slots, progress=lambda done, total, re
         )
 
 
-def write(course, source, found, gradebook=True):
+def write(
+    course: Course, source: Source, found: Sequence[Result], gradebook: bool = True
+) -> dict[str, Any]:
     """Write gradebook, graded notebooks, feedback, tables and the class report from results."""
     place = course.graded / source.slug
-    marks, penalties = {}, {}
+    marks: dict[str, Marks] = {}
+    penalties: dict[str, float] = {}
     if gradebook:
         record.record(course, source, found)
         marks, penalties = record.by_hand(course, source)

@@ -6,6 +6,7 @@ happens otherwise.
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,10 +18,14 @@ from scalelab.links.factors import factor, per_byte
 from scalelab.links.posterior import polished, posterior
 from scalelab.links.regimes import DOF, FEWEST, shape, split
 from scalelab.links.sweep import Sweep
+from scalelab.models.checking import Answer, Numbers
 from scalelab.models.network.network import Network
 from scalelab.refusal import Refusal
 
 LEVEL = 0.90
+# A plausible way to cut a sweep: its weight, edges and noise, and for each regime the lines that
+# are possible: half, level, error and share.
+Cut = tuple[float, Sequence[float], float, Sequence[tuple[np.ndarray, ...]]]
 
 
 @dataclass(frozen=True)
@@ -44,12 +49,12 @@ class Regime:
     alpha: Estimate | None  # seconds of one message: latency over rounds, of a known algorithm ...
     beta: Estimate | None  # ... and seconds per byte through one port, adding up included
 
-    def seconds(self, size):
+    def seconds(self, size: float) -> float:
         """The line itself, wherever."""
         return self.latency.value + (0.0 if self.bandwidth is None else size / self.bandwidth.value)
 
     @property
-    def network(self):
+    def network(self) -> Network | None:
         """The link as the models take it, or None where the algorithm or the bandwidth is unknown."""
         if self.alpha is None or self.beta is None:
             return None
@@ -64,25 +69,25 @@ class AlphaBeta:
     regimes: tuple[Regime, ...]  # cut where the Bayesian information criterion is least
     noise: float  # relative error of a row
     dof: float  # of the Student's t that the intervals are made of
-    ways: tuple = field(repr=False, compare=False)  # all plausible cuts, which `predict` mixes
+    ways: tuple[Cut, ...] = field(repr=False, compare=False)  # all that `predict` mixes
 
     @property
-    def edges(self):
+    def edges(self) -> tuple[float, ...]:
         """The sizes at which one regime gives way to the next: between two measured ones."""
         pairs = itertools.pairwise(self.regimes)
         return tuple(math.sqrt(one.stop * other.start) for one, other in pairs)
 
-    def regime(self, size):
+    def regime(self, size: float) -> Regime:
         """The regime that a message of this size belongs to."""
         return self.regimes[int(np.searchsorted(self.edges, size))]
 
-    def seconds(self, size):
+    def seconds(self, size: Numbers) -> Answer:
         """Seconds at one size or many, without an interval."""
         sizes = np.atleast_1d(np.asarray(size, float))
         times = [self.regime(one).seconds(one) for one in sizes]
         return times[0] if np.ndim(size) == 0 else np.array(times)
 
-    def predict(self, size):
+    def predict(self, size: float) -> Estimate:
         """Seconds at one size, with the interval in which 90 % of single rows would lie.
 
         All plausible cuts into regimes have a say in it, by their weight. Beyond the last size the
@@ -95,22 +100,22 @@ class AlphaBeta:
         for weight, edges, noise, curves in self.ways:
             half, level, error, share = curves[int(np.searchsorted(edges, size))]
             parts.append((level + shape(half, size), np.hypot(error, noise), weight * share))
-        place, width, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
-        mixed = Mixture(place, width, weight / weight.sum(), self.dof, np.full(len(place), ""))
+        place, width, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+        mixed = Mixture(place, width, weights / weights.sum(), self.dof, np.full(len(place), ""))
         low, middle, high = (
             math.exp(mixed.quantile(x)) for x in ((1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2)
         )
         return Estimate(middle, low, high)
 
     @property
-    def bus_bandwidth(self):
+    def bus_bandwidth(self) -> float | None:
         """What nccl-tests would print for endless messages, or None."""
         last = self.regimes[-1].bandwidth
         times = factor(self.sweep.collective, self.sweep.workers)
         return None if last is None else last.value * times
 
 
-def fit(sweep):
+def fit(sweep: Sweep) -> AlphaBeta:
     """Latency and bandwidth of every regime of a sweep, and of one link where the algorithm is known.
 
     The intervals hold given the cuts: on eleven sizes of one noisy line, 90 % ones held in about

@@ -40,8 +40,14 @@ class BusBandwidth:
 
 
 def explain_busbw(
-    size, seconds, workers, collective="all-reduce", algorithm=None, link=None, reported=None
-):
+    size: float,
+    seconds: float,
+    workers: int,
+    collective: str = "all-reduce",
+    algorithm: str | None = None,
+    link: Link | None = None,
+    reported: float | None = None,
+) -> BusBandwidth:
     """Return what a measured collective says: its bandwidths, what the link allows, likely traps.
 
     `link` is that of one worker, in one direction (`models.hardware.link`). `reported` is a bus

@@ -10,9 +10,11 @@ import math
 import numpy as np
 
 from scalelab.arguments import real
+from scalelab.links.alphabeta import AlphaBeta
+from scalelab.links.sweep import Sweep
 
 
-def least_squares(sweep, noise=0.02):
+def least_squares(sweep: Sweep, noise: float = 0.02) -> tuple[float, float, float]:
     """What not to do: latency and seconds per byte by least squares in seconds, and a chance.
 
     It is the chance that the latency comes out negative when the sweep is measured again with that
@@ -36,7 +38,7 @@ def least_squares(sweep, noise=0.02):
     return float(latency), float(per_byte_), float(norm.cdf(-latency / error))
 
 
-def crossovers(first, second):
+def crossovers(first: AlphaBeta, second: AlphaBeta) -> tuple[float, ...]:
     """The sizes at which two fits take equally long, ascending, where both were measured.
 
     Source: equal lines, alpha + M beta = alpha' + M beta', or a jump over one another. Section 3.8.

@@ -15,7 +15,7 @@ _OTHER_NAMES = {"alltoall": "all-to-all", "sendrecv": "send"}
 IN_SWITCH = "in switch"
 
 
-def named(collective):
+def named(collective: str) -> str:
     """The name of a collective as this book writes it.
 
     >>> named("all_reduce"), named("alltoall")
@@ -30,7 +30,7 @@ def named(collective):
     return name
 
 
-def factor(collective, workers):
+def factor(collective: str, workers: int) -> float:
     """What nccl-tests multiply the algorithm's bandwidth by: 2 (K-1)/K for an all-reduce.
 
     Source: github.com/NVIDIA/nccl-tests, doc/PERFORMANCE.md. Section 3.8.
@@ -42,7 +42,7 @@ def factor(collective, workers):
     return 1.0 if name == "send" else bus_factor(workers, name)
 
 
-def per_byte(collective, algorithm, workers):
+def per_byte(collective: str, algorithm: str, workers: int) -> tuple[float, float]:
     """Rounds, and bytes through the busiest port for each byte of the message.
 
     Names are those of `models.algorithms`, those that `measure.collectives` notes of gloo, and

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 
-from scalelab.links.regimes import halves, lines
+from scalelab.links.regimes import Way, halves, lines
+from scalelab.links.sweep import Sweep
 
 UNSEEN = 1.353  # log likelihood that an open end costs at most: half of chi square's 90 % point
 _SHARPEST = 1e-3  # nobody's clock is better than that
 
 
-def polished(sweep, way):
+def polished(sweep: Sweep, way: Way) -> float:
     """The likeliest noise, between the ones that were tried."""
     from scipy.optimize import minimize_scalar
 
@@ -26,7 +27,9 @@ def polished(sweep, way):
     return max(math.exp(best.x), _SHARPEST)
 
 
-def posterior(part, noise):
+def posterior(
+    part: Sweep, noise: float
+) -> tuple[tuple[float, float], tuple[bool, bool], np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The lines through some rows: which is best, which of its ends are open, and all, weighed.
 
     The prior is flat in the logarithms of half and level.

@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scalelab.links.sweep import Sweep
+from scalelab.models.checking import Numbers
+
 DOF = 4.0  # of Student's t
 FEWEST = 3  # sizes in a regime: two fit any line
 _MOST = 2  # breakpoints
@@ -38,20 +41,20 @@ class Lines(NamedTuple):
     likelihood: np.ndarray  # logarithm
 
 
-def halves(sweep, count=50):
+def halves(sweep: Sweep, count: int = 50) -> np.ndarray:
     """Sizes of half bandwidth to try: beyond these the sweep cannot tell them from 0 and infinity."""
     low, high = sweep.size.min() / 300, sweep.size.max() * 300
     return np.concatenate([[0.0], np.geomspace(low, high, count), [np.inf]])
 
 
-def shape(half, size):
+def shape(half: Numbers, size: Numbers) -> np.ndarray:
     """log(half + bytes), and 0 where only the latency is left."""
     size = np.asarray(size, float)
     with np.errstate(divide="ignore"):
         return np.where(np.isinf(half), 0.0, np.log(np.where(np.isinf(half), 0.0, half) + size))
 
 
-def lines(sweep, half, noise, steps=10):
+def lines(sweep: Sweep, half: np.ndarray, noise: Numbers, steps: int = 10) -> Lines:
     """The best level for every half, by iteratively reweighted least squares.
 
     `half` is (..., H) and `noise` (...): many noises are tried at once.
@@ -71,7 +74,7 @@ def lines(sweep, half, noise, steps=10):
     return Lines(half, level, np.broadcast_to(error, level.shape), -surprise.sum(-2) / 2)
 
 
-def split(sweep):
+def split(sweep: Sweep) -> list[Way]:
     """Every way to cut the rows into regimes that is worth a thought, the best one first.
 
     Ways have the weights exp(-BIC / 2) of the Bayesian information criterion, Schwarz 1978,

@@ -4,14 +4,18 @@ Published sweeps print a bandwidth with two decimals; where that reads 0.01 the 
 anywhere within a factor of three, and a fit must know.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import Any, Self
 
 import numpy as np
 
 from scalelab.arguments import shown, whole
 from scalelab.data import datasets
 from scalelab.links import factors
+from scalelab.models.checking import Numbers
+from scalelab.records import Recording, Sample
 from scalelab.refusal import Refusal
 from scalelab.units import parse
 
@@ -30,7 +34,15 @@ class Sweep:
     algorithm: str | None = None  # None where the library chose for itself
 
     @classmethod
-    def of(cls, size, seconds, *, workers=2, collective="send", algorithm=None):
+    def of(
+        cls,
+        size: Numbers,
+        seconds: Numbers,
+        *,
+        workers: int = 2,
+        collective: str = "send",
+        algorithm: str | None = None,
+    ) -> Self:
         """Read two columns; seconds in text, such as "12.3", are known to half of the last digit.
 
         >>> Sweep.of([1024, 2048], ["0.0125", "0.0130"]).rounding.round(4).tolist()
@@ -40,7 +52,16 @@ class Sweep:
         return cls._checked(size, seconds, half / seconds, workers, collective, algorithm)
 
     @classmethod
-    def of_rates(cls, size, rate, unit="GB/s", *, workers, collective, algorithm=None):
+    def of_rates(
+        cls,
+        size: Numbers,
+        rate: Numbers,
+        unit: str = "GB/s",
+        *,
+        workers: int,
+        collective: str,
+        algorithm: str | None = None,
+    ) -> Self:
         """Read sizes and bus bandwidths as nccl-tests prints them: seconds = factor x size / rate.
 
         >>> sweep = Sweep.of_rates([2**20], ["45.00"], workers=8, collective="all-reduce")
@@ -60,7 +81,7 @@ class Sweep:
         return cls._checked(size, seconds, rounding, workers, collective, algorithm)
 
     @classmethod
-    def published(cls, name):
+    def published(cls, name: str) -> Self:
         """Return a bundled sweep; what the library chose there, nobody printed.
 
         >>> len(Sweep.published("nccl_allreduce_8xH200_payload").size)
@@ -71,8 +92,10 @@ class Sweep:
                 f"name must be one of {', '.join(published_names())}, got {shown(name)}: choose one"
             )
         series = datasets.load(name)
+        sizes = series.column("payload")
+        assert sizes is not None, "such are the names of `published_names`"
         return cls.of_rates(
-            series.column("payload"),
+            sizes,
             series.values,
             series.unit,
             workers=series.workers[0],
@@ -80,23 +103,31 @@ class Sweep:
         )
 
     @classmethod
-    def recorded(cls, samples, *, collective=None, algorithm=None):
+    def recorded(
+        cls,
+        samples: Recording | Iterable[Sample],
+        *,
+        collective: str | None = None,
+        algorithm: str | None = None,
+    ) -> Self:
         """Read measured samples, or a Recording of them: ours, or those of `data.nccl_tests.read`.
 
         Each gives its median at `given["bytes"]`; what it says of workers, collective and algorithm
         holds where the arguments leave it open.
         """
-        samples = tuple(getattr(samples, "samples", samples))
-        given = [sample.given for sample in samples]
+        listed = samples.samples if isinstance(samples, Recording) else tuple(samples)
+        given = [sample.given for sample in listed]
         if not given or not all("bytes" in one and "workers" in one for one in given):
             raise Refusal(
                 f"samples must be a sweep that tells bytes and workers, got {len(given)} of which "
                 f"{sum('bytes' in one for one in given)} tell bytes: measure.collectives makes one"
             )
-        told = {key: {one.get(key) for one in given} for key in ("workers", "algorithm")}
+        told: dict[str, set[Any]] = {
+            key: {one.get(key) for one in given} for key in ("workers", "algorithm")
+        }
         told["collective"] = {
             one.get("collective") or sample.label.split(" of ")[0]
-            for one, sample in zip(given, samples, strict=True)
+            for one, sample in zip(given, listed, strict=True)
         }
         for key, values in told.items():
             if len(values) > 1:
@@ -106,7 +137,7 @@ class Sweep:
                 )
         return cls.of(
             [one["bytes"] for one in given],
-            [sample.median for sample in samples],
+            [sample.median for sample in listed],
             workers=int(told["workers"].pop()),
             collective=collective or told["collective"].pop(),
             algorithm=algorithm or told["algorithm"].pop(),
@@ -124,7 +155,7 @@ class Sweep:
         order = np.argsort(size, kind="stable")
         return cls(size[order], seconds[order], rounding[order], workers, collective, algorithm)
 
-    def at(self, mask):
+    def at(self, mask: np.ndarray | slice) -> "Sweep":
         """The rows that a mask keeps."""
         return Sweep(
             self.size[mask],
@@ -136,7 +167,7 @@ class Sweep:
         )
 
 
-def published_names():
+def published_names() -> tuple[str, ...]:
     """The bundled sweeps of sizes: `datasets` holds sweeps of workers, too.
 
     >>> published_names()
@@ -147,7 +178,7 @@ def published_names():
     )
 
 
-def _column(name, given):
+def _column(name: str, given: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return positive numbers, and the half of the last digit that was printed of each.
 
     Text and published floats tell their decimals. A format never prints a larger number with more

@@ -6,19 +6,30 @@ of them refuse bad input with the same kind of sentence. For `scalelab.models` o
 
 import math
 import numbers as kinds
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from scalelab.arguments import expected, shown
 from scalelab.refusal import Refusal
 
 Numbers = ArrayLike  # what a model is given: a number, or numbers in any form
-Answer = Any  # what it says: a float to numbers, an array to arrays; only the caller knows which
+Floats = NDArray[np.float64]  # what `numbers` makes of that; one number is an array too
+# What it says: a float, or a name, to numbers, and an array to arrays; only the caller knows which.
+Answer = Any
 
 
-def numbers(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):
+def numbers(
+    name: str,
+    given: Numbers,
+    meaning: str,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    above: bool = False,
+) -> Floats:
     """Return `given` as a float array, or raise a sentence: within [low, high], or (low, high]."""
     array = _floats(name, given, meaning)
     # Two reductions are far cheaper than a mask; a NaN fails both comparisons.
@@ -38,7 +49,7 @@ def numbers(name, given, meaning, low=-math.inf, high=math.inf, *, above=False):
     return array
 
 
-def table(**columns):
+def table(**columns: Floats) -> tuple[Floats, ...]:
     """Return named columns as 1-D arrays of one length, at least one row."""
     arrays = {name: np.atleast_1d(column) for name, column in columns.items()}
     shapes = {name: array.shape for name, array in arrays.items()}
@@ -51,7 +62,7 @@ def table(**columns):
     return tuple(arrays.values())
 
 
-def answer(formula, *arrays):
+def answer(formula: Callable[..., Any], *arrays: Numbers) -> Answer:
     """Evaluate `formula` on the arrays, broadcast; a scalar answer is a plain float."""
     shapes = [np.shape(a) for a in arrays]
     try:
@@ -72,7 +83,7 @@ def answer(formula, *arrays):
     return float(value) if np.ndim(value) == 0 else value
 
 
-def _floats(name, given, meaning):
+def _floats(name: str, given: Numbers, meaning: str) -> Floats:
     """Return a float64 array, without a copy where `given` already is one."""
     try:
         array = np.asarray(given)

@@ -1,26 +1,30 @@
 """Check what is more than a number: a name of a list, a record, a count. For `scalelab.models`."""
 
 import re
+from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
 
 from scalelab.arguments import shown
-from scalelab.models.checking import numbers
+from scalelab.models.checking import Floats, Numbers, numbers
 from scalelab.refusal import Refusal
+
+T = TypeVar("T")
 
 MOST = 1e9  # workers, or anything that is counted: far beyond, and floats still count exactly
 
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 
 
-def text(name, given, remedy):
+def text(name: str, given: object, remedy: str) -> str:
     """Return text that says something, or a sentence."""
     if isinstance(given, str) and given.strip():
         return given
     raise Refusal(f"{name} must be text, got {shown(given)}: {remedy}")
 
 
-def dated(name, given, remedy):
+def dated(name: str, given: object, remedy: str) -> str:
     """Return a date as text, or say how one is written."""
     if isinstance(given, str) and _DATE.fullmatch(given):
         return given
@@ -29,7 +33,7 @@ def dated(name, given, remedy):
     )
 
 
-def chosen(name, given, table):
+def chosen(name: str, given: object, table: Mapping[str, T]) -> T:
     """Return the entry that a name stands for, or say which names there are."""
     if isinstance(given, str) and given in table:
         return table[given]
@@ -38,14 +42,14 @@ def chosen(name, given, table):
     )
 
 
-def instance(name, given, kind, remedy):
+def instance(name: str, given: object, kind: type[T], remedy: str) -> T:
     """Return the record that was given, or say of what kind it should be."""
     if isinstance(given, kind):
         return given
     raise Refusal(f"{name} must be a {kind.__name__}, got {shown(given)}: {remedy}")
 
 
-def counts(name, given, meaning, low=1):
+def counts(name: str, given: Numbers, meaning: str, low: float = 1) -> Floats:
     """Return whole numbers as a float array, or raise a sentence."""
     array = numbers(name, given, meaning, low, MOST)
     parts = array[array != np.floor(array)]

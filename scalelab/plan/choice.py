@@ -1,15 +1,29 @@
 """The size to buy: which sizes a goal excludes and why, and which of the rest comes first."""
 
 import math
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from scalelab import units
-from scalelab.models.cost import sizing
+from scalelab.plan.job import Job
+from scalelab.plan.row import Row
 
 
-def choose(job, rows, impossible):
+@dataclass(frozen=True)
+class Against:
+    """One reason against a size: its kind, and in words."""
+
+    kind: str  # impossible, too big, endless, too late, too dear, too idle
+    text: str
+
+
+def choose(
+    job: Job, rows: Sequence[Row], impossible: Mapping[int, str]
+) -> tuple[int | None, str, dict[int, tuple[Against, ...]]]:
     """Return (workers or None, why, {workers: reasons against it})."""
-    excluded = {workers: (why,) for workers, why in impossible.items()}
+    excluded: dict[int, tuple[Against, ...]] = {
+        workers: (Against("impossible", why),) for workers, why in impossible.items()
+    }
     for one in rows:
         reasons = tuple(_against(job, one))
         if reasons:
@@ -19,20 +33,16 @@ def choose(job, rows, impossible):
         return None, _nothing(job, rows), excluded
     aim = job.goal.aim or ("fastest" if _only_limits(job.goal) else "cheapest")
     # Bills where there is a price, else device-hours; times where there is an end, else per token.
-    bills = [_bill(job, one) for one in left]
-    times = [one.run if one.run is not None else 1 / one.throughput for one in left]
-    workers = [one.workers for one in left]
-    limit = 2 * max(*bills, *times)
-    if aim == "fastest":
-        chosen = sizing.fastest_within(workers, times, bills, limit)
-    else:
-        chosen = sizing.cheapest_within(workers, times, bills, limit)
+    bill = {one.workers: _bill(job, one) for one in left}
+    time = {one.workers: one.run if one.run is not None else 1 / one.throughput for one in left}
+    first, second = (time, bill) if aim == "fastest" else (bill, time)
+    chosen = min(bill, key=lambda workers: (first[workers], second[workers], workers))
     what = "least bill" if job.cluster.price is not None else "fewest device-hours"
     best = "shortest time" if aim == "fastest" else what
     return chosen, f"of the sizes that meet every limit it has the {best}", excluded
 
 
-def safe(job, rows, impossible, band):
+def safe(job: Job, rows: Sequence[Row], impossible: Mapping[int, str], band: float) -> int | None:
     """Return the size to buy if every time and bill were `band` times what the model says, or None."""
     goal = job.goal
     tight = {
@@ -43,7 +53,7 @@ def safe(job, rows, impossible, band):
     return choose(replace(job, goal=replace(goal, **tight)), rows, impossible)[0]
 
 
-def closest(rows):
+def closest(rows: Sequence[Row]) -> Row | None:
     """Return the row to ask what-ifs of when none is chosen: the fastest that fits, else the roomiest."""
     fitting = [one for one in rows if one.fits]
     if fitting:
@@ -55,20 +65,24 @@ def _against(job, one):
     goal, memory = job.goal, job.cluster.memory
     if not one.fits:
         need, have = sum(one.held.values()), job.cluster.usable_memory * memory
-        yield (
+        told = (
             f"needs {units.text(need, 'B')} on a device, {units.text(have, 'B')} of "
             f"{units.text(memory, 'B')} are usable"
         )
+        yield Against("too big", told)
         return
     if one.run is not None and math.isinf(one.run):
-        yield "fails more often than it can save its work"
+        yield Against("endless", "fails more often than it can save its work")
         return
     if goal.deadline is not None and one.run > goal.deadline:
-        yield f"takes {units.text(one.run, 's')}, {units.text(one.run - goal.deadline, 's')} too long"
+        late = units.text(one.run - goal.deadline, "s")
+        yield Against("too late", f"takes {units.text(one.run, 's')}, {late} too long")
     if goal.budget is not None and one.dollars > goal.budget:
-        yield f"costs ${one.dollars:,.0f}, ${one.dollars - goal.budget:,.0f} too much"
+        dear = one.dollars - goal.budget
+        yield Against("too dear", f"costs ${one.dollars:,.0f}, ${dear:,.0f} too much")
     if goal.efficiency is not None and one.efficiency < goal.efficiency:
-        yield f"is {one.efficiency:.0%} efficient, below {goal.efficiency:.0%}"
+        told = f"is {one.efficiency:.0%} efficient, below {goal.efficiency:.0%}"
+        yield Against("too idle", told)
 
 
 def _bill(job, one):

@@ -1,12 +1,14 @@
 """A plan as plain data for other programs: SI units, None for what is not known or never ends."""
 
 from dataclasses import asdict
+from typing import Any
 
 from scalelab.plan import published, step
+from scalelab.plan.plan import Plan
 from scalelab.stored import finite
 
 
-def document(plan):
+def document(plan: Plan) -> dict[str, Any]:
     """Return a plan as nested dicts and lists that JSON can hold.
 
     >>> from scalelab.plan import plan as planner, file as plan_file
@@ -61,5 +63,5 @@ def _row(plan, one):
         "joules": one.joules,
         "dollars_per_million_tokens": one.dollars_per_million,
         "joules_per_token": one.joules_per_token,
-        "excluded": list(plan.excluded.get(one.workers, ())),
+        "excluded": [reason.text for reason in plan.excluded.get(one.workers, ())],
     }

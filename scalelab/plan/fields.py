@@ -4,6 +4,7 @@ Whatever a file holds, the answer is a value in SI or a ValueError that names th
 """
 
 import difflib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,7 @@ class Field:
     names: tuple[str, ...] = ()  # what a text may be
 
 
-def table(where, given, fields):
+def table(where: str, given: object, fields: Mapping[str, Field]) -> dict[str, Any]:
     """Return {key: value} with defaults for what is absent; `where` is the path, such as "a.toml: model"."""
     if not isinstance(given, dict):
         raise Refusal(f"{where} must be a table, got {shown(given)}: write [{_last(where)}]")
@@ -46,7 +47,7 @@ def table(where, given, fields):
     return values
 
 
-def hint(word, known):
+def hint(word: object, known: Collection[str]) -> str:
     """Say which name was probably meant, or which there are.
 
     >>> hint("layer", ("layers", "hidden")), hint("zzz", ("layers", "hidden"))
@@ -56,7 +57,7 @@ def hint(word, known):
     return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
 
 
-def value(where, given, field):
+def value(where: str, given: object, field: Field) -> Any:
     """Return one value in SI.
 
     >>> value("a.toml: goal.deadline", "30 d", Field("s", "it is the time you have"))

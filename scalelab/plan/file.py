@@ -7,6 +7,7 @@ an assumption, and stands in `_plan_keys` with its source; an unknown key is an 
 import json
 import tomllib
 from importlib import resources
+from pathlib import Path
 
 from scalelab.arguments import shown
 from scalelab.models.kernels import transformer
@@ -22,7 +23,7 @@ MOST_BYTES = 2**20  # a plan is a page of text
 NEEDED = ("model", "training", "cluster")
 
 
-def read(path):
+def read(path: Path) -> Job:
     """Return the job in a file; what ends in .json is JSON, all else TOML."""
     try:
         if not path.is_file():
@@ -38,7 +39,7 @@ def read(path):
     return parse(raw, path.name)
 
 
-def parse(raw, name="plan.toml"):
+def parse(raw: bytes | str, name: str = "plan.toml") -> Job:
     """Return the job in the bytes or the text of a file.
 
     >>> job = parse(example())
@@ -48,7 +49,7 @@ def parse(raw, name="plan.toml"):
     return described(_decoded(raw, name), name)
 
 
-def example():
+def example() -> str:
     """Return the annotated example, as TOML.
 
     >>> example().splitlines()[0][:13]
@@ -57,7 +58,7 @@ def example():
     return (resources.files("scalelab.data") / "plan_example.toml").read_text(encoding="utf-8")
 
 
-def described(given, name="plan"):
+def described(given: object, name: str = "plan") -> Job:
     """Return the job that nested tables describe."""
     if not isinstance(given, dict):
         raise Refusal(f"{name} must hold tables, got {shown(given)}: begin with [model]")

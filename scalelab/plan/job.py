@@ -47,9 +47,9 @@ class Layout:
     hierarchy: bool = True
 
     @property
-    def split(self):
+    def split(self) -> int:
         """Devices that share one copy of the model."""
-        return self.tensor * self.pipeline
+        return (self.tensor or 1) * (self.pipeline or 1)
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,6 @@ class Job:
     goal: Goal
 
     @property
-    def parameters(self):
+    def parameters(self) -> float:
         """The weights in the model's matrices."""
         return transformer.parameters(self.shape)

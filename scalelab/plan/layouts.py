@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from scalelab.plan import memory as plan_memory
-from scalelab.plan import step
-from scalelab.plan.job import Layout
+from scalelab.plan import memory as plan_memory, step
+from scalelab.plan.job import Job, Layout
 from scalelab.plan.keys import RECOMPUTE
 
 MOST_STAGES = 64  # of those that the plan tries by itself
@@ -17,16 +16,16 @@ class Fit:
 
     layout: Layout
     time: step.Time
-    held: dict
+    held: dict[str, float]
     fits: bool
 
     @property
-    def bytes(self):
+    def bytes(self) -> float:
         """All that a device holds."""
         return sum(self.held.values())
 
 
-def fastest(job, workers, share):
+def fastest(job: Job, workers: int, share: float) -> Fit | str:
     """Return the fastest Fit on K devices; if none fits, the one that comes closest; or a reason as text."""
     best, closest = None, None
     for layout in _candidates(job, workers):
@@ -97,7 +96,7 @@ def _powers(most):
 
 def _why_none(job, workers):
     layout = job.layout
-    split = (layout.tensor or 1) * (layout.pipeline or 1)
+    split = layout.split
     if workers % split:
         return f"{workers} devices hold no whole number of copies of {split}"
     if workers // split > job.batch:

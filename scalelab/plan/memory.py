@@ -2,14 +2,19 @@
 
 from scalelab.models.graphs import pipeline
 from scalelab.models.machines import memory
+from scalelab.plan.job import Job, Layout
 
 
-def held(job, layout, workers):
+def held(job: Job, layout: Layout, workers: int) -> dict[str, float]:
     """Return the bytes on the fullest device of K, by part.
 
     States from `memory.state`; activations of the first stage of 1F1B, all split over the tensor group
     (sequence parallelism); full recomputation holds the inputs of its layers and one layer whole.
     """
+    assert layout.tensor
+    assert layout.pipeline
+    assert layout.micro_batch
+    assert layout.recompute
     copies = workers // layout.split
     kept, split = memory.state(job.optimizer, job.precision, layout.sharding)
     own = job.parameters / layout.split
@@ -20,8 +25,8 @@ def held(job, layout, workers):
     flight = pipeline.in_flight(
         layout.pipeline, microbatches(job, layout, workers), chunks=layout.chunks
     )
-    kept = "selective" if _no_scores(layout) else layout.recompute
-    activations = flight * layers * one_layer(job, layout, kept)
+    recompute = "selective" if _no_scores(layout) else layout.recompute
+    activations = flight * layers * one_layer(job, layout, recompute)
     if layout.recompute == "full":
         activations += one_layer(job, layout, "selective" if layout.fused_attention else "none")
     if layout.pipeline == 1:  # scores of all tokens; later stages hold fewer micro-batches
@@ -30,14 +35,17 @@ def held(job, layout, workers):
     return {"states": states, "activations": activations}
 
 
-def microbatches(job, layout, workers):
+def microbatches(job: Job, layout: Layout, workers: int) -> int:
     """Micro-batches that the busiest copy of the model takes in a step."""
+    assert layout.micro_batch
     copies = workers // layout.split
     return -(-job.batch // (copies * layout.micro_batch))
 
 
-def one_layer(job, layout, recompute):
+def one_layer(job: Job, layout: Layout, recompute: str) -> float:
     """Return the bytes that one layer keeps for one micro-batch, on one device of the tensor group."""
+    assert layout.tensor
+    assert layout.micro_batch
     whole = memory.activation_bytes(
         sequences=layout.micro_batch,
         context=job.sequence,

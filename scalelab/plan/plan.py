@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 
 from scalelab.plan import choice, published, whatif
-from scalelab.plan.job import Job
+from scalelab.plan.job import Cluster, Job
 from scalelab.plan.row import Row, row
 from scalelab.refusal import Refusal
 
@@ -39,18 +39,18 @@ class Plan:
     impossible: dict[int, str]  # sizes without any layout
     chosen: int | None
     why: str
-    excluded: dict[int, tuple[str, ...]]
+    excluded: dict[int, tuple[choice.Against, ...]]
     safe: int | None  # the size to buy if every time is the band too short
-    whatifs: tuple = ()
+    whatifs: tuple[whatif.WhatIf, ...] = ()
     notes: tuple[str, ...] = field(default=NOT_MODELLED)
 
     @property
-    def bought(self):
+    def bought(self) -> Row | None:
         """The row of the size to buy, or None."""
         return next((one for one in self.rows if one.workers == self.chosen), None)
 
 
-def plan(job):
+def plan(job: Job) -> Plan:
     """Return the Plan of a job.
 
     >>> from scalelab.plan import file as plan_file
@@ -82,7 +82,7 @@ def plan(job):
     )
 
 
-def sizes(job):
+def sizes(job: Job) -> tuple[int, ...]:
     """Return the device counts to compare: those given, or powers of two of whole copies.
 
     >>> from scalelab.plan import file as plan_file
@@ -92,7 +92,7 @@ def sizes(job):
     cluster, layout = job.cluster, job.layout
     if cluster.sizes:
         return cluster.sizes
-    least = (layout.tensor or 1) * (layout.pipeline or 1)
+    least = layout.split
     if least > cluster.largest:
         raise Refusal(
             f"{job.name}: layout must fit into cluster.largest, {cluster.largest} devices, got "
@@ -101,7 +101,7 @@ def sizes(job):
     return tuple(least * 2**n for n in range(int(math.log2(cluster.largest / least)) + 1))
 
 
-def kernel_share(cluster):
+def kernel_share(cluster: Cluster) -> tuple[float, str]:
     """Return the share of the peak that kernels reach, and where it is from, as text."""
     if cluster.kernel_share is not None:
         return cluster.kernel_share, "given in the file"
@@ -111,7 +111,7 @@ def kernel_share(cluster):
     return share, told if kind else f"{told}; there are none on {cluster.device}"
 
 
-def measured():
+def measured() -> str:
     """One sentence for under a plan: what its times are worth."""
     inside, of, systems = published.COVERAGE
     return (

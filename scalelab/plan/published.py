@@ -6,6 +6,7 @@ independent and count as one. The band is judged the same way.
 
 import math
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from statistics import median
@@ -35,12 +36,12 @@ class Run:
     note: str
 
     @property
-    def device(self):
+    def device(self) -> str | None:
         """The kind of device, as in SHARES."""
         return kind(self.job.cluster.device)
 
 
-def kind(device):
+def kind(device: str) -> str | None:
     """Return the key of SHARES for a device of the catalogue; H200 computes as H100 does.
 
     >>> kind("A100 SXM 80GB"), kind("H200 SXM"), kind("B200 SXM")
@@ -51,7 +52,7 @@ def kind(device):
 
 
 @cache
-def runs():
+def runs() -> tuple[Run, ...]:
     """Return all runs, read as a user's file is read."""
     return tuple(_run(told) for told in published.runs())
 
@@ -89,7 +90,7 @@ def _seconds(job, workers, value, unit):
     return flops / workers / (value * 1e12)
 
 
-def needed(run):
+def needed(run: Run) -> float:
     """Return the share of the peak with which the model gives a run's time exactly."""
     from scipy.optimize import brentq
 
@@ -99,8 +100,9 @@ def needed(run):
     return 1.0 if off(1.0) > 0 else brentq(off, 0.01, 1.0, xtol=1e-6)
 
 
-def shares(without=()):
+def shares(without: Collection[str] = ()) -> dict[str | None, float]:
     """Return {kind: share}: the median over systems of each system's median, some left out."""
+    found: defaultdict[str | None, defaultdict[str, list[float]]]
     found = defaultdict(lambda: defaultdict(list))
     for run in runs():
         if run.system not in without:
@@ -109,12 +111,12 @@ def shares(without=()):
 
 
 @cache
-def _needed():
+def _needed() -> dict[str, float]:
     return {run.name: needed(run) for run in runs()}
 
 
 @cache
-def errors():
+def errors() -> list[tuple[Run, float]]:
     """Return [(run, predicted seconds)], each with the share that the other systems teach."""
     return [
         (run, step.time(run.job, run.job.layout, run.workers, share).seconds)
@@ -123,7 +125,7 @@ def errors():
     ]
 
 
-def band(without=()):
+def band(without: Collection[str] = ()) -> float:
     """Return the factor within which nine of ten runs lie, either way."""
     off = sorted(
         abs(math.log(predicted / run.seconds))
@@ -133,7 +135,7 @@ def band(without=()):
     return math.exp(off[math.ceil(LEVEL * len(off)) - 1])
 
 
-def coverage():
+def coverage() -> tuple[int, int, int]:
     """Return (inside, of, systems): runs within the band that the other systems teach."""
     inside = sum(
         abs(math.log(predicted / run.seconds)) <= math.log(band(without=(run.system,)))

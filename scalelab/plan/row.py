@@ -7,7 +7,7 @@ from scalelab.models.cost import bottleneck, cost, energy, mfu
 from scalelab.models.kernels import transformer
 from scalelab.models.machines import failures
 from scalelab.plan import layouts, step
-from scalelab.plan.job import Layout
+from scalelab.plan.job import Job, Layout
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Row:
     workers: int
     layout: Layout
     time: step.Time
-    held: dict  # bytes of one device, by part
+    held: dict[str, float]  # bytes of one device, by part
     memory: float  # share of the device's
     fits: bool
     throughput: float  # tokens per second
@@ -33,18 +33,18 @@ class Row:
     joules_per_token: float | None
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """The step, T(K)."""
         return self.time.seconds
 
 
-def row(job, workers, share):
+def row(job: Job, workers: int, share: float) -> Row | str:
     """Return the Row of K devices with their fastest layout, or the reason why there is none."""
     found = layouts.fastest(job, workers, share)
     return found if isinstance(found, str) else of(job, workers, found, share)
 
 
-def of(job, workers, fit, share):
+def of(job: Job, workers: int, fit: layouts.Fit, share: float) -> Row:
     """Return the Row of one layout on K devices."""
     cluster, time = job.cluster, fit.time
     tokens = job.batch * job.sequence

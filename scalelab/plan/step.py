@@ -13,6 +13,7 @@ from scalelab.models.graphs import pipeline
 from scalelab.models.kernels import transformer
 from scalelab.models.machines import memory
 from scalelab.models.network import collectives, network
+from scalelab.plan.job import Job, Layout
 from scalelab.plan.memory import microbatches, one_layer
 
 CAUSES = ("useful", "repeated", "uneven", "memory", "tensor", "stages", "gradients", "bubble")
@@ -37,23 +38,27 @@ class Time:
     bubble: float  # stages that wait for the first and the last micro-batch
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """The step."""
         return sum(getattr(self, cause) for cause in CAUSES)
 
     @property
-    def computing(self):
+    def computing(self) -> float:
         """Seconds in which a device computes, useful or not."""
         return self.useful + self.repeated + self.uneven + self.memory
 
     @property
-    def communication(self):
+    def communication(self) -> float:
         """Seconds in which a device waits for bytes."""
         return self.tensor + self.stages + self.gradients
 
 
-def time(job, layout, workers, share):
+def time(job: Job, layout: Layout, workers: int, share: float) -> Time:
     """Return the Time of a step on K devices whose kernels reach a share of the peak."""
+    assert layout.tensor
+    assert layout.pipeline
+    assert layout.micro_batch
+    assert layout.recompute
     cluster, shape = job.cluster, job.shape
     copies, rounds = workers // layout.split, microbatches(job, layout, workers)
     asked = job.sequence * transformer.training_flops(shape, job.sequence)

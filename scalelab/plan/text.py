@@ -2,14 +2,17 @@
 
 import math
 import textwrap
+from collections.abc import Iterator
 
 from scalelab import units
+from scalelab.plan.plan import Plan
+from scalelab.plan.row import Row
 from scalelab.tables.text import aligned
 
 WIDTH = 110
 
 
-def lines(plan, notes=False):
+def lines(plan: Plan, notes: bool = False) -> Iterator[str]:
     """Yield the lines that `scalelab plan` prints."""
     from scalelab.plan import plan as planner
 
@@ -64,8 +67,8 @@ def _head(plan):
 def _cells(plan, one):
     mark = "<- buy" if one.workers == plan.chosen else ""
     if not mark and one.workers in plan.excluded:
-        mark = plan.excluded[one.workers][0].split(" ")[0]
-        mark = {"needs": "too big", "takes": "too late", "costs": "too dear"}.get(mark, "excluded")
+        kind = plan.excluded[one.workers][0].kind
+        mark = kind if kind in ("too big", "too late", "too dear") else "excluded"
     return (
         str(one.workers),
         layout(one),
@@ -82,9 +85,10 @@ def _cells(plan, one):
     )
 
 
-def layout(one):
+def layout(one: Row) -> str:
     """Write a layout like "t2 p4 d16 b1 full": tensor, pipeline, copies, micro-batch, recomputation."""
     laid = one.layout
+    assert laid.tensor
     parts = [
         *(f"t{laid.tensor}" if laid.tensor > 1 else "", f"p{laid.pipeline}"),
         f"d{one.workers // laid.split}",
@@ -94,14 +98,14 @@ def layout(one):
     return " ".join(part for part in parts if part and part != "p1")
 
 
-def time(run):
+def time(run: float | None) -> str:
     """Write the time of a run; one that fails faster than it works never ends."""
     if run is None:
         return ""
     return "never" if math.isinf(run) else units.text(run, "s")
 
 
-def count(number):
+def count(number: float) -> str:
     """Write a count as plan files take it.
 
     >>> count(70.6e9), count(1.5e13), count(512)
@@ -140,13 +144,13 @@ def _excluded(plan):
     """Say of each kind of reason which sizes it excludes, and how near the nearest comes."""
     groups = {}
     for workers, reasons in sorted(plan.excluded.items()):
-        groups.setdefault(reasons[0].split(" ")[0], []).append(workers)
-    for word, sizes in groups.items():
+        first = reasons[0]
+        groups.setdefault(first if first.kind == "impossible" else first.kind, []).append(workers)
+    for kind, sizes in groups.items():
         # Of those too late or too big the largest comes nearest, of those too dear or idle the smallest.
-        near = sizes[-1] if word in ("takes", "needs") else sizes[0]
-        reasons = plan.excluded[near]
-        who = "it" if near not in plan.impossible else ""
-        said = "; ".join(f"{who} {reason}".strip() for reason in reasons)
+        near = sizes[-1] if kind in ("too late", "too big") else sizes[0]
+        who = "it " if near not in plan.impossible else ""
+        said = "; ".join(f"{who}{reason.text}" for reason in plan.excluded[near])
         listed = ", ".join(map(str, sizes))
         yield from _wrapped(f"not {listed}: {f'at {near} ' if len(sizes) > 1 else ''}{said}", "  ")
 

@@ -1,13 +1,13 @@
 """What one change would do at one size: overlap, compression, accumulation, hierarchy, links, next device."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from scalelab.models.cost import cost
 from scalelab.models.machines import hardware
 from scalelab.models.network.network import Network
-from scalelab.plan import layouts, published, step
-from scalelab.plan import memory as plan_memory
-from scalelab.plan import row as plan_row
+from scalelab.plan import layouts, memory as plan_memory, published, row as plan_row, step
+from scalelab.plan.job import Job
 
 NEXT = {"A100 SXM 40GB": "A100 SXM 80GB", "A100 SXM 80GB": "H100 SXM", "H100 SXM": "H200 SXM"}
 NEXT |= {"H200 SXM": "B200 SXM"}
@@ -23,7 +23,7 @@ class WhatIf:
     worth: float | None = None  # dollars per device and hour at which the bill would be the same
 
 
-def table(job, at, share):
+def table(job: Job, at: plan_row.Row, share: float) -> tuple[WhatIf, ...]:
     """Return the what-ifs at the size of a row, all with its layout unless the change is to the layout."""
     found = []
 
@@ -47,6 +47,7 @@ def table(job, at, share):
         if layout.hierarchy:
             ask("no hierarchy: one ring through all", _laid(job, hierarchy=False))
         ask("fully sharded (FSDP)", _laid(job, sharding=3))
+    assert layout.micro_batch
     full = plan_memory.microbatches(job, layout, at.workers) * layout.micro_batch
     full *= at.workers // layout.split
     if full != job.batch:
@@ -56,8 +57,9 @@ def table(job, at, share):
         ask("half the batch", replace(job, batch=job.batch // 2), free=True)
     for way in ("inside", "outside"):
         link = getattr(cluster, way)
-        faster = replace(cluster, **{way: Network(link.alpha, link.beta / 2)})
-        ask(f"links {way} the node twice as fast", replace(job, cluster=faster), free=True)
+        faster: dict[str, Any] = {way: Network(link.alpha, link.beta / 2)}
+        other = replace(job, cluster=replace(cluster, **faster))
+        ask(f"links {way} the node twice as fast", other, free=True)
     if layout.recompute == "full":
         ask("nothing computed again, if memory allowed", _laid(job, recompute="none"))
     ask("kernels a tenth better", job, min(1.1 * share, 1.0))

@@ -1,6 +1,9 @@
 """Whether passes are of one study: what must not differ between them does not, or the field is named."""
 
+from collections.abc import Sequence
+
 from scalelab.arguments import shown
+from scalelab.records import Pass
 from scalelab.refusal import Refusal
 
 # What a time and a quality depend on, beside the workers and the seed.
@@ -14,7 +17,7 @@ _REMEDY = {
 }
 
 
-def agree(passes):
+def agree(passes: Sequence[Pass]) -> tuple[str, ...]:
     """Return the names of what varied on purpose; refuse passes that differ in anything else."""
     first = passes[0]
     for other in passes[1:]:

@@ -6,6 +6,7 @@ whatever is wrong becomes a finding with its remedy. Prose is left to people.
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from scalelab import records
 from scalelab.arguments import shown
@@ -14,6 +15,7 @@ from scalelab.refusal import Refusal
 from scalelab.rubric import rubric
 from scalelab.rubric.agreement import agree
 from scalelab.rubric.claim import CLAIMS, error, of_claim
+from scalelab.rubric.ranking import Limits
 from scalelab.rubric.rubric import Report
 from scalelab.tables.finding import SEVERITIES, Finding
 from scalelab.units import text
@@ -32,16 +34,18 @@ class Assessment:
     report: Report | None
 
     @property
-    def sound(self):
+    def sound(self) -> bool:
         """Whether nothing in it is an error."""
         return all(one.severity != "error" for one in self.findings)
 
-    def names(self, severity=None):
+    def names(self, severity: str | None = None) -> list[str]:
         """The names of the findings, of one severity or of all."""
         return [one.name for one in self.findings if severity in (None, one.severity)]
 
 
-def assess(handed_in, claim=None, limits=None, **how):
+def assess(
+    handed_in: object, claim: object = None, limits: Limits | None = None, **how: Any
+) -> Assessment:
     """Assess a record, and the claim that goes with it. Section 41.6.
 
     `handed_in` is Passes, or the text or the dictionary of such a record; `claim` a dictionary with

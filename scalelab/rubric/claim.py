@@ -1,6 +1,7 @@
 """A claim against the rows it is about: each number recomputed, the gate and the limits asked."""
 
 from scalelab.arguments import scalar, shown
+from scalelab.rubric.report import Report
 from scalelab.tables.finding import Finding
 from scalelab.units import text
 
@@ -9,12 +10,12 @@ CLAIMS = ("speedup", "efficiency", "quality", "cost", "cost_per_work", "joules_p
 _CLOSE = 0.01  # relative: a claim is rounded
 
 
-def error(name, said, remedy, rows=()):
+def error(name: str, said: str, remedy: str, rows: tuple[int, ...] = ()) -> Finding:
     """Return a finding that makes a submission unsound; a sentence quoted in it has its own full stop."""
     return Finding(name, "error", said.replace("..", "."), remedy, rows)
 
 
-def of_claim(claim, report):
+def of_claim(claim: object, report: Report | None) -> list[Finding]:
     """What the claim says that the rows do not."""
     if not isinstance(claim, dict):
         said = f"The claim is {shown(claim)}, not names with values."

@@ -1,17 +1,20 @@
 """The rows of a rubric from a file: passes that were recorded, or a table made by hand."""
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from scalelab import records
 from scalelab.arguments import real, shown
+from scalelab.data.datasets import Series
 from scalelab.files import files
 from scalelab.records import Machine, Stamp
 from scalelab.refusal import Refusal
 from scalelab.rubric import rows as rubric_rows
-from scalelab.tables import cells as _cells
-from scalelab.tables import columns as _columns
-from scalelab.tables import grid as _grid
-from scalelab.tables import study, table
+from scalelab.rubric.rows import Measured
+from scalelab.tables import cells as _cells, columns as _columns, grid as _grid, study, table
+from scalelab.tables.nouns import ScalingTable
 
 # Qualities of which less is more.
 _LOSS = re.compile(
@@ -20,7 +23,7 @@ _LOSS = re.compile(
 _LATENCY = re.compile(r"(?:tail[_ ]?)?latency(?:[_ ]p\d+)?|p\d{2,3}(?:[_ ]latency)?", re.IGNORECASE)
 
 
-def read(path, **options):
+def read(path: str | Path, **options: Any) -> Measured:
     r"""Read what a rubric judges from a CSV or JSON file; the options are those of `parse`. Section 41.6.
 
     >>> import tempfile
@@ -34,7 +37,15 @@ def read(path, **options):
     return parse(path, files.text(path, _grid.MOST_BYTES), **options)
 
 
-def parse(path, content, *, work=None, price=None, better=None, flat_rate=False):
+def parse(
+    path: str | Path,
+    content: str,
+    *,
+    work: float | None = None,
+    price: float | None = None,
+    better: str | None = None,
+    flat_rate: bool = False,
+) -> Measured:
     """Read what a rubric judges from the text of such a file. Section 41.6.
 
     `work` and `price`, in dollars per worker and hour, fill in what the file does not state;
@@ -64,15 +75,24 @@ def parse(path, content, *, work=None, price=None, better=None, flat_rate=False)
         raise Refusal(f"{path}: {error}") from None
 
 
-def recorded(content):
+def recorded(content: str) -> records.Passes | None:
     """Return the Passes that a text holds, or None where it holds a table."""
     if content.lstrip()[:1] != "{" or not re.search(r'"record":\s*"Pass(?:es)?"', content[:400]):
         return None
     found = records.from_json(content)
-    return found if isinstance(found, records.Passes) else records.Passes("one pass", (found,))
+    if isinstance(found, records.Pass):
+        return records.Passes("one pass", (found,))
+    return found if isinstance(found, records.Passes) else None
 
 
-def of_series(series, *, work=None, price=None, better="higher", flat_rate=False):
+def of_series(
+    series: Series,
+    *,
+    work: float | None = None,
+    price: float | None = None,
+    better: str = "higher",
+    flat_rate: bool = False,
+) -> Measured:
     """Rows of a public series that states a quality. Section 41.6.
 
     >>> from scalelab.data import datasets
@@ -88,9 +108,17 @@ def of_series(series, *, work=None, price=None, better="higher", flat_rate=False
 
 
 def of_table(
-    found, *, work=None, price=None, better="higher", metric="quality", latencies=None,
-    flat_rate=False, stamp=None, seeded=False,
-):  # fmt: skip
+    found: ScalingTable,
+    *,
+    work: float | None = None,
+    price: float | None = None,
+    better: str = "higher",
+    metric: str = "quality",
+    latencies: Mapping[int, float] | None = None,
+    flat_rate: bool = False,
+    stamp: Stamp | None = None,
+    seeded: bool = False,
+) -> Measured:
     """Rows of a table that was made by hand; `seeded` if its runs are named by their seeds. Section 41.6."""
     # A study that says it is weak holds the work of one worker fixed.
     weak = found.claimed == "weak" and study.mislabelled(found) is None

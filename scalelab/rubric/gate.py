@@ -8,6 +8,7 @@ are compared seed by seed: what luck does to both is no difference between them.
 
 import math
 import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scalelab.arguments import real, whole
@@ -24,7 +25,7 @@ class Noise:
     deviation: float  # standard deviation of one run
     runs: int = 0  # that it was estimated from; 0 where it is known exactly
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         real("deviation", self.deviation, "it is how much the quality of one run varies", 0)
         if self.runs != 0:
             whole("runs", self.runs, "the noise was estimated from so many, at least two", 2)
@@ -42,12 +43,21 @@ class Gate:
     runs: int | None = None  # of each size that would decide, if the loss is what it seems
 
     @property
-    def passes(self):
+    def passes(self) -> bool | None:
         """True, False, or None where the noise leaves it open."""
         return {"pass": True, "fail": False}.get(self.verdict)
 
 
-def judge(base, row, others, tolerance, *, better="higher", noise=None, paired=False):
+def judge(
+    base: Sequence[float],
+    row: Sequence[float],
+    others: Iterable[Sequence[float]],
+    tolerance: float,
+    *,
+    better: str = "higher",
+    noise: Noise | None = None,
+    paired: bool = False,
+) -> Gate:
     """Compare the qualities of a row with those of the baseline.
 
     `others` are the qualities of all sizes, from whose replicates the noise of a single run is

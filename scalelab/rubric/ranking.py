@@ -5,10 +5,17 @@ a deadline, or another demand on speed, the cheapest. Ties go to the better othe
 workers, so that no chosen row is dominated.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from scalelab.arguments import real, shown
 from scalelab.refusal import Refusal
+
+if TYPE_CHECKING:
+    from scalelab.rubric.report import Row
 
 PREFERENCES = ("fastest", "cheapest")
 _HAIR = 1e-9  # relative: what rounding may do to a product
@@ -28,7 +35,7 @@ class Limits:
     grams: float | None = None  # most grams of CO2 of the run
     prefer: str | None = None  # "fastest" or "cheapest"; None lets the limits say
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         real("floor", self.floor, "it is the least efficiency, as a fraction", 0, 1)
         real("tolerance", self.tolerance, "it is the loss of quality that is accepted", 0)
         for name in ("deadline", "budget", "latency", "throughput", "joules", "grams"):
@@ -40,7 +47,7 @@ class Limits:
             )
 
     @property
-    def objective(self):
+    def objective(self) -> str:
         """What the choice is by: a demand on speed makes it the price, else it is speed."""
         if self.prefer:
             return self.prefer
@@ -48,7 +55,7 @@ class Limits:
         return "cheapest" if any(d is not None for d in demands) else "fastest"
 
 
-def missed(row, limits):
+def missed(row: Row, limits: Limits) -> tuple[str, ...]:
     """The names of the constraints that a row does not meet; what was not measured is not met.
 
     The quality gate is not one of them: a row that does not pass it is out of every ranking.
@@ -73,7 +80,7 @@ def missed(row, limits):
     return tuple(found)
 
 
-def pareto(rows):
+def pareto(rows: Sequence[Row]) -> list[Row]:
     """The rows that no other beats in time to the same work and in its cost.
 
     >>> from types import SimpleNamespace as Row
@@ -84,12 +91,12 @@ def pareto(rows):
     return [row for row in rows if not any(_beats(other, row) for other in rows)]
 
 
-def _beats(one, other):
+def _beats(one: Row, other: Row) -> bool:
     no_worse = one.time <= other.time and one.cost_per_work <= other.cost_per_work
     return no_worse and (one.time < other.time or one.cost_per_work < other.cost_per_work)
 
 
-def choice(rows, objective):
+def choice(rows: Iterable[Row], objective: str) -> Row | None:
     """The fastest or the cheapest of some rows, or None."""
     orders = {
         "fastest": lambda row: (row.time, row.cost_per_work, row.workers),

@@ -1,10 +1,12 @@
 """What a careful reader must know beside the verdict of a rubric: rules, a remark each."""
 
+from scalelab.rubric.report import Report
+from scalelab.rubric.rows import Measured
 from scalelab.rubric.words import counted, quality
 from scalelab.units import text
 
 
-def remarks(report, measured):
+def remarks(report: Report, measured: Measured) -> tuple[str, ...]:
     """What a careful reader must know beside the verdict, the heaviest first."""
     rules = (
         _by_hand,

@@ -37,17 +37,17 @@ class Row:
     learning: float | None = None  # algorithmic efficiency, where the training to a target is known
 
     @property
-    def passes_gate(self):
+    def passes_gate(self) -> bool | None:
         """True, False, or None where noise leaves it open."""
         return self.gate.passes
 
     @property
-    def system(self):
+    def system(self) -> float | None:
         """What of the efficiency the machines alone keep; None where the training is not known."""
         return None if self.learning is None else self.efficiency / self.learning
 
     @property
-    def eligible(self):
+    def eligible(self) -> bool:
         """Whether it passes the gate and meets every limit."""
         return self.passes_gate is True and not self.missed
 
@@ -81,7 +81,7 @@ class Report:
     work_stated: bool
     bound: bool  # by passes, not made by hand
 
-    def row(self, workers):
+    def row(self, workers: int) -> Row:
         """The row of a worker count."""
         found = [row for row in self.rows if row.workers == workers]
         if not found:

@@ -5,7 +5,9 @@ and joules, the mean of qualities.
 """
 
 import statistics
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from scalelab.arguments import real, shown, whole
 from scalelab.records import Machine, Pass, Passes, Stamp
@@ -13,6 +15,8 @@ from scalelab.refusal import Refusal
 from scalelab.rubric.agreement import agree
 from scalelab.tables import sizes
 
+# One entry per run, None where it was not measured.
+Column = Iterable[float | None]
 BY_HAND = "a table made by hand"
 UNBOUND = "nothing binds its rows to one pass"
 MOST = 1e30  # products of two still fit a float
@@ -37,19 +41,19 @@ class Configuration:
     qualities: tuple[float, ...]
     rate: float
     work: float
-    seeds: tuple = ()  # of the qualities, in their order; empty where the runs have none
+    seeds: tuple[str, ...] = ()  # of the qualities, in their order; empty where the runs have none
     joules: float | None = None
     exposed: float | None = None
     latency: float | None = None
     epochs: float | None = None  # of training, until the target was reached
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """The median of the runs."""
         return statistics.median(self.times)
 
     @property
-    def quality(self):
+    def quality(self) -> float:
         """The mean of the runs."""
         return statistics.fmean(self.qualities)
 
@@ -68,28 +72,28 @@ class Measured:
     bound: bool = False  # by passes, not by hand
 
     @property
-    def scaling(self):
+    def scaling(self) -> str:
         """Whether "strong" or "weak", or "neither": what the work did as workers were added."""
         return sizes.fixed([(one.workers, one.work) for one in self.configurations])
 
 
 def columns(
-    workers,
-    seconds,
-    rate,
-    quality,
+    workers: Iterable[int],
+    seconds: Iterable[float],
+    rate: Iterable[float],
+    quality: Iterable[float],
     *,
-    work=None,
-    joules=None,
-    exposed=None,
-    latency=None,
-    epochs=None,
-    seed=None,
-    better="higher",
-    metric="quality",
-    name="runs",
-    flat_rate=False,
-):
+    work: float | Iterable[float] | None = None,
+    joules: Column | None = None,
+    exposed: Column | None = None,
+    latency: Column | None = None,
+    epochs: Column | None = None,
+    seed: Iterable[object] | None = None,
+    better: str = "higher",
+    metric: str = "quality",
+    name: str = "runs",
+    flat_rate: bool = False,
+) -> Measured:
     """Rows given as columns, one entry per run; `work` may be one number for all. Section 41.6.
 
     Runs of the same seeds, where `seed` says so, are compared with each other. `epochs` is for runs to
@@ -99,7 +103,12 @@ def columns(
     >>> rows.configurations[1].seconds, round(rows.configurations[1].quality, 2)
     (33.0, 0.85)
     """
-    given = {"workers": workers, "seconds": seconds, "quality": quality, "rate": rate}
+    given: dict[str, object] = {
+        "workers": workers,
+        "seconds": seconds,
+        "quality": quality,
+        "rate": rate,
+    }
     given |= {
         "work": work,
         "joules": joules,
@@ -121,15 +130,17 @@ def columns(
     )  # fmt: skip
 
 
-def of_passes(passes, *, price=None, flat_rate=False):
+def of_passes(
+    passes: Passes | Pass | Sequence[Pass], *, price: float | None = None, flat_rate: bool = False
+) -> Measured:
     """Rows recorded by `one_pass`: refused where they are not of one study. Section 41.6.
 
     `price` is in dollars per worker and hour, for passes that state no rate.
     """
-    title, listed = "passes", passes
+    title, given = "passes", passes
     if isinstance(passes, Passes):
-        title, listed = passes.title, passes.passes
-    listed = list(listed) if isinstance(listed, (list, tuple)) else [listed]
+        title, given = passes.title, passes.passes
+    listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
     if not listed or not all(isinstance(one, Pass) for one in listed):
         raise Refusal(
             f"passes must be records of one_pass, at least one, got {shown(passes)}: "
@@ -156,7 +167,7 @@ def of_passes(passes, *, price=None, flat_rate=False):
     )  # fmt: skip
 
 
-def priced(rate, price, workers):
+def priced(rate: float | None, price: float | None, workers: int) -> float | None:
     """The rate of a row: its own, or that of so many workers."""
     if rate is not None or price is None:
         return rate
@@ -165,16 +176,24 @@ def priced(rate, price, workers):
     )
 
 
-def by_hand():
+def by_hand() -> Stamp:
     """The stamp of a table that nobody's pass produced."""
     return Stamp("recorded", Machine(BY_HAND, None), note=UNBOUND)
 
 
-def measured(cells, places, *, better, flat_rate, work_stated, **told):
+def measured(
+    cells: Iterable[Mapping[str, Any]],
+    places: Iterable[str],
+    *,
+    better: str,
+    flat_rate: bool,
+    work_stated: bool,
+    **told: Any,
+) -> Measured:
     """Check every row, told by its place, and put the runs of a size together."""
     if better not in ("higher", "lower"):
         raise Refusal(f"better must be higher or lower, got {shown(better)}: which is good?")
-    groups = {}
+    groups: dict[int, list[tuple[dict[str, Any], str]]] = {}
     for cell, place in zip(cells, places, strict=True):
         row = _checked(cell, place, work_stated)
         groups.setdefault(row["workers"], []).append((row, place))

@@ -7,14 +7,13 @@ joules, or grams of CO2, as a fifth.
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from scalelab.arguments import shown, whole
 from scalelab.models.cost import cost, energy
 from scalelab.models.scaling import laws, speedup, study
 from scalelab.refusal import Refusal
-from scalelab.rubric import gate as _gate
-from scalelab.rubric import shortfall as _shortfall
-from scalelab.rubric import verdict as _verdict
+from scalelab.rubric import gate as _gate, shortfall as _shortfall, verdict as _verdict
 from scalelab.rubric.files import of_series, of_table, parse, read, recorded
 from scalelab.rubric.gate import Gate, Noise
 from scalelab.rubric.ranking import Limits, choice, missed, pareto
@@ -33,7 +32,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-def judge(measured, limits=None, *, baseline=None, noise=None, grid=None, **given):
+def judge(
+    measured: Measured,
+    limits: Limits | None = None,
+    *,
+    baseline: int | None = None,
+    noise: Noise | None = None,
+    grid: energy.Grid | None = None,
+    **given: Any,
+) -> Report:
     """Judge the rows of a study; the limits as `Limits`, or one by one by their names. Section 41.6.
 
     `baseline` is any worker count of the table, by default the smallest; `noise` a `Noise` of the
@@ -61,6 +68,8 @@ def judge(measured, limits=None, *, baseline=None, noise=None, grid=None, **give
     ranked = [row for row in rows if row.passes_gate]
     scaling = measured.scaling
     serial, predicted, lost = _limit(rows, found, base, scaling)
+    cheapest = choice(ranked, "cheapest")
+    assert cheapest is not None, "the baseline passes its own gate"
     picked = choice([row for row in rows if row.eligible], limits.objective)
     efficient = [row.workers for row in ranked if "floor" not in row.missed]
     gates = [row.passes_gate for row in rows]
@@ -73,7 +82,7 @@ def judge(measured, limits=None, *, baseline=None, noise=None, grid=None, **give
         shortfall=lost,
         quality_held=False if False in gates else None if None in gates else True,
         max_drift=max(abs(row.quality - base.quality) for row in rows),
-        cheapest=choice(ranked, "cheapest").workers,
+        cheapest=cheapest.workers,
         largest_efficient=max(efficient, default=None),
         recommended=picked.workers if picked else None,
         reason="",
@@ -91,10 +100,10 @@ def judge(measured, limits=None, *, baseline=None, noise=None, grid=None, **give
     return _verdict.said(report, measured)
 
 
-def plain(report, full=False):
+def plain(report: Report, full: bool = False) -> dict[str, Any]:
     """What `--json` prints: numbers, text and null; `full` adds the rest of the report. Section 41.6."""
     serial, ceiling = report.serial, report.serial.ceiling if report.serial else None
-    found = {
+    found: dict[str, Any] = {
         "rows": [{name: getattr(row, name) for name in _COLUMNS} for row in report.rows],
         "serial_fraction": serial.value if serial else None,
         "ceiling": ceiling if ceiling is not None and ceiling < math.inf else None,
@@ -121,7 +130,7 @@ def plain(report, full=False):
     return found
 
 
-def _limits(limits, given):
+def _limits(limits: Limits | None, given: dict[str, Any]) -> Limits:
     if limits is not None and (given or not isinstance(limits, Limits)):
         raise Refusal(f"limits must be given as Limits or one by one, got {shown(limits)}: choose")
     unknown = [name for name in given if name not in Limits.__dataclass_fields__]

@@ -6,7 +6,9 @@ stop before the two part ways fit both; then only a measured exposed communicati
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +30,7 @@ class Serial:
     high: float | None
 
     @property
-    def ceiling(self):
+    def ceiling(self) -> float:
         """The speedup that no number of workers passes; infinite for 0."""
         return speedup.ceiling(self.value)
 
@@ -47,7 +49,7 @@ class Shortfall:
     how: str  # "measured", "fitted" or ""
 
 
-def serial(factors, gains, weak=False):
+def serial(factors: Sequence[float], gains: Sequence[float], weak: bool = False) -> Serial:
     """The serial fraction of speedups on `factors` times the base's workers, by least squares.
 
     Strong: (1/S - 1/k) = s (1 - 1/k); weak: (k - S) = s (k - 1). A fraction is in [0, 1], whatever
@@ -72,21 +74,29 @@ def serial(factors, gains, weak=False):
     return Serial(_share(value), _share(value - margin), _share(value + margin))
 
 
-def shortfall(workers, base, gains, found, seconds, exposed):
+def shortfall(
+    workers: Sequence[int],
+    base: int,
+    gains: Sequence[float],
+    found: Serial,
+    seconds: Sequence[float],
+    exposed: Sequence[float | None],
+) -> Shortfall:
     """Split what the largest size lost, by exposed communication if measured, else by fits."""
     top = int(np.argmax(workers))
     factor = workers[top] / base
     predicted = float(laws.amdahl(factor, found.value)) if factor >= 1 else float(factor)
-    told = {
+    told: dict[str, Any] = {
         "workers": int(workers[top]), "ideal": float(factor), "predicted": predicted,
         "measured": float(gains[top]),
     }  # fmt: skip
     if gains[top] >= factor * (1 - 1e-9):
         return Shortfall(**told, cause="none", low=None, high=None, how="")
     at_base = list(workers).index(base)
-    if exposed[top] is not None:
+    communicated = exposed[top]
+    if communicated is not None:
         lost = seconds[top] - seconds[at_base] / factor
-        share = min(1.0, exposed[top] / lost)
+        share = min(1.0, communicated / lost)
         return Shortfall(**told, cause=_cause(share, share), low=share, high=share, how="measured")
     # A fit starts at the smallest size, whichever the baseline is.
     low, high = _fitted(tuple(workers), tuple(seconds), workers[top] / min(workers))

@@ -4,6 +4,8 @@ import math
 from dataclasses import replace
 
 from scalelab.rubric.remarks import remarks
+from scalelab.rubric.report import Report
+from scalelab.rubric.rows import Measured
 from scalelab.rubric.words import counted, money, quality, unit
 from scalelab.units import text
 
@@ -19,14 +21,14 @@ _LIMITS = {
 _UNITS = {"deadline": "s", "latency": "s", "joules": "J", "grams": "g"}
 
 
-def said(report, measured):
+def said(report: Report, measured: Measured) -> Report:
     """The report with its reason, verdict and remarks."""
     return replace(
         report, reason=_reason(report), verdict=_verdict(report), remarks=remarks(report, measured)
     )
 
 
-def limit(name, value):
+def limit(name: str, value: float) -> str:
     """Write a limit with its value."""
     shown = money(value) if name == "budget" else text(value, _UNITS.get(name, ""))
     return _LIMITS[name].format(shown)

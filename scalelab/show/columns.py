@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +12,13 @@ from scalelab.records import Sample, Stamp
 from scalelab.refusal import Refusal
 from scalelab.show import page
 
+Columns = Mapping[str, Sequence[object] | np.ndarray]  # values by heading
+
 
 class Table:
     """Columns of equal length under their headings; the first one names the rows."""
 
-    def __init__(
-        self, columns: Mapping[str, Sequence], title: str, stamp: Stamp | None, form: str | None
-    ) -> None:
+    def __init__(self, columns: Columns, title: str, stamp: Stamp | None, form: str | None) -> None:
         listed = {name: list(np.atleast_1d(_plain(values))) for name, values in columns.items()}
         sizes = {name: len(values) for name, values in listed.items()}
         if len(set(sizes.values())) != 1:
@@ -45,7 +46,7 @@ class Table:
 
 
 def table(
-    columns: Mapping[str, Sequence],
+    columns: Columns,
     title: str,
     *,
     stamp: Stamp | None = None,
@@ -67,7 +68,7 @@ def _plain(values):
     return values
 
 
-def _cell(value, form: str | None) -> str:
+def _cell(value: Any, form: str | None) -> str:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, Sample):

@@ -126,8 +126,8 @@ def _draw(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
             _prepare(axes, name, axis)
         for number, one in enumerate(chart.series):
             if stand_ins and _unmarked(one):
-                place = {"x": np.array([x.low], float), "y": np.array([y.low], float)}
-                one = replace(one, **place, low=None, high=None)
+                corner = np.array([[x.low], [y.low]], float)
+                one = replace(one, x=corner[0], y=corner[1], low=None, high=None)
             _add(axes, one, f"series-{number}")
             _number(axes, one)
         if tagged := [one for one in chart.series if one.tag]:
@@ -145,7 +145,8 @@ def _prepare(axes: Axes, name: str, axis: Axis) -> None:
         getattr(axes, f"set_{name}scale")("log")
     getattr(axes, f"set_{name}lim")(axis.low, axis.high)
     ticks = getattr(axes, f"{name}axis")
-    assert axis.low is not None and axis.high is not None  # `limits` chose them
+    assert axis.low is not None  # `limits` chose both
+    assert axis.high is not None
     if axis.ticks:
         ticks.set_major_locator(FixedLocator(axis.ticks))
     elif axis.log and axis.high < 100 * axis.low:  # powers of ten alone could leave one label
@@ -170,7 +171,8 @@ def _thin(axes: Axes) -> None:
 def _add(axes: Axes, one: Series, gid: str) -> None:
     colour = TONES[one.tone % len(TONES)]
     if one.kind in ("band", "part"):
-        assert one.low is not None and one.high is not None  # what it fills lies between them
+        assert one.low is not None  # what it fills lies between the two
+        assert one.high is not None
         corners = np.concatenate([one.x, one.x[::-1]]), np.concatenate([one.low, one.high[::-1]])
         axes.fill(*corners, color=colour, alpha=0.18, lw=0, label=one.label, gid=gid)
         return

@@ -66,7 +66,7 @@ def _bare(text: str) -> str:
     """Return a function's source without what only guards or describes it."""
     (function,) = ast.parse(textwrap.dedent(text)).body
     if not isinstance(function, ast.FunctionDef):
-        raise Refusal(f"formula must be given functions, got a class: show its source")
+        raise Refusal("formula must be given functions, got a class: show its source")
     said = (ast.get_docstring(function) or "").partition("\n")[0]
     given = [*function.args.args, *function.args.kwonlyargs]
     for one in given:

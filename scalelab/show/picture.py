@@ -6,7 +6,6 @@ An SVG follows the reader's light or dark and brings its own colours and legend.
 import html
 import io
 import re
-from os import PathLike
 from pathlib import Path
 
 from scalelab.arguments import shown
@@ -17,7 +16,7 @@ from scalelab.show.chart import Chart
 SUFFIXES = (".svg", ".png", ".html")
 
 
-def checked(path: str | PathLike[str]) -> Path:
+def checked(path: str | Path) -> Path:
     """Return the path if a picture can be written there."""
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
@@ -31,7 +30,7 @@ def checked(path: str | PathLike[str]) -> Path:
     return path
 
 
-def write(chart: Chart, path: str | PathLike[str]) -> None:
+def write(chart: Chart, path: str | Path) -> None:
     """Write a chart to a file of the kind that its ending names."""
     path = checked(path)
     make = {".svg": _svg, ".png": _png, ".html": _html}[path.suffix.lower()]

@@ -6,8 +6,12 @@ No request leaves the page. It follows the reader's light or dark, reads on a ph
 from __future__ import annotations
 
 import html
+from typing import TYPE_CHECKING
 
 from scalelab.show import page, scorecard
+
+if TYPE_CHECKING:
+    from scalelab.rubric.report import Report
 
 # Figures follow an attribute where a page sets one; this page has none and asks the reader's system.
 _THEME = (
@@ -19,7 +23,7 @@ _THEME = (
 )
 
 
-def page_of(report, claim: str = "") -> str:
+def page_of(report: Report, claim: str = "") -> str:
     """Return the whole page; `claim` is what the author writes beside the verdict."""
     title = f"Scaling rubric: {report.name}"
     figures = (scorecard.speedup, scorecard.efficiency, scorecard.cost)
@@ -72,7 +76,7 @@ class Embedded:
         return f"{self.title}: {len(self.text) / 1e3:.0f} kB of HTML"
 
 
-def analysis(report) -> list[str]:
+def analysis(report: Report) -> list[str]:
     """Return the written analysis: what the largest number hides, and what the choice rests on."""
     largest = max(report.rows, key=lambda row: row.speedup)
     texts = []
@@ -97,7 +101,7 @@ def analysis(report) -> list[str]:
     return texts
 
 
-def unmeasured(report) -> list[str]:
+def unmeasured(report: Report) -> list[str]:
     """Return what the rows leave open."""
     texts = [f"More than {report.rows[-1].workers} workers."]
     if all(row.runs == 1 for row in report.rows):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,13 +13,21 @@ from scalelab import ranks, units
 from scalelab.curves.predict import predict
 from scalelab.show.chart import Axis, Chart, Series
 
+if TYPE_CHECKING:
+    from scalelab.curves.answer import Judgement
+    from scalelab.curves.fit import Fit
+    from scalelab.curves.next_measurement import Advice
+    from scalelab.curves.rows import Rows
+    from scalelab.tables.finding import Finding
+    from scalelab.tables.nouns import ScalingTable
+
 _POINTS = 17  # of a prediction: each takes a hundredth of a second
 _APART = 0.05  # curves closer than this lie on each other
 _MOST_MARKS = 3  # findings with a colour of their own
 _NEAR = 10.0  # a ceiling further away than this would flatten everything below it
 
 
-def audited(table, findings=()) -> Chart:
+def audited(table: ScalingTable, findings: Iterable[Finding] = ()) -> Chart:
     """The rows of a table beside the ideal line, with the rows that serious findings are about."""
     workers, values = _totals(table)
     ends = np.array([min(workers), max(workers)], float)
@@ -30,7 +40,7 @@ def audited(table, findings=()) -> Chart:
     return Chart(title, *_axes(table.measure, ends), tuple(series), readouts)
 
 
-def fitted(judged) -> Chart:
+def fitted(judged: Judgement) -> Chart:
     """What was measured, the two best families, the ceiling of the best, and the predicted band."""
     if judged.rows is None or judged.refused:
         return audited(judged.table, judged.findings)
@@ -65,7 +75,7 @@ def fitted(judged) -> Chart:
     return Chart(title, *_axes(rows.unit, at), tuple(series), readouts)
 
 
-def narrowing(advice) -> Chart:
+def narrowing(advice: Advice) -> Chart:
     """What one more measurement at each size would leave of the interval at the target."""
     at = np.array([one.workers for one in advice.options], float)
     now = Series("now", at, [one.before for one in advice.options], "dashed", tone=0)
@@ -76,7 +86,7 @@ def narrowing(advice) -> Chart:
     return Chart(title, _workers(at), y, (now, then), best)
 
 
-def ceiling(rows, fit, most):
+def ceiling(rows: Rows, fit: Fit, most: float) -> float | None:
     """The best a family promises at any size: its limit or its peak; None where it grows for ever.
 
     >>> from scalelab.curves.fit import fit
@@ -149,11 +159,11 @@ def _curve(rows, fit, at):
         return rows.value(at, np.where(rate > 0, rate, np.nan))
 
 
-def _axes(measure, at):
+def _axes(measure: str, at: np.ndarray) -> tuple[Axis, Axis]:
     return _workers(at), Axis("seconds" if measure == "seconds" else "throughput", log=True)
 
 
-def _workers(at):
+def _workers(at: np.ndarray) -> Axis:
     # A power of four on a wide axis, of two on a narrow one.
     low, high = int(np.floor(np.log2(min(at)))), int(np.ceil(np.log2(max(at))))
     step = max(1, (high - low) // 5)

@@ -7,6 +7,7 @@ recommended, 0 what is not data.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,13 +16,16 @@ from scalelab.models.scaling import laws
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.columns import Table, table
 
+if TYPE_CHECKING:
+    from scalelab.rubric.report import Report
+
 _POINTS = 60
 
 
-def scores(report) -> Table:
+def scores(report: Report) -> Table:
     """Return one row per configuration: the four metrics, energy where there is one, and the gate."""
     rows = report.rows
-    columns = {
+    columns: dict[str, list] = {
         "K": [row.workers for row in rows],
         "T(K)": [units.text(row.seconds, "s") for row in rows],
         "speedup": [f"{row.speedup:.2f}" for row in rows],
@@ -49,10 +53,10 @@ def _split(rows):
     return {text: [_or_none(getattr(r, name)) for r in rows] for text, name in named.items()}
 
 
-def gates(report) -> Table:
+def gates(report: Report) -> Table:
     """Return one row per configuration: quality against the baseline, the limits, what it implies of s."""
     rows = report.rows
-    columns = {
+    columns: dict[str, list] = {
         "K": [row.workers for row in rows],
         "runs": [row.runs for row in rows],
         "gate": [row.gate.verdict for row in rows],
@@ -65,7 +69,7 @@ def gates(report) -> Table:
     )
 
 
-def findings(report) -> dict[str, str]:
+def findings(report: Report) -> dict[str, str]:
     """Return the lines under the table: what the rows say together, by name."""
     found = {}
     base = f"of the time on {_workers(report.baseline)}"
@@ -83,9 +87,9 @@ def findings(report) -> dict[str, str]:
     held = {True: "yes", False: "no", None: "undecided"}[report.quality_held]
     found["quality held"] = f"{held} (largest drift {_quality(report.max_drift, report)})"
     found["cheapest per work"] = f"K = {report.cheapest}"
-    largest = report.largest_efficient
+    efficient = report.largest_efficient
     found[f"efficiency >= {report.limits.floor:.2f} up to"] = (
-        "nowhere" if largest is None else f"K = {largest}"
+        "nowhere" if efficient is None else f"K = {efficient}"
     )
     found["not beaten in time and cost"] = "K = " + ", ".join(map(str, report.pareto))
     picked = "none" if report.recommended is None else f"K = {report.recommended}"
@@ -93,7 +97,7 @@ def findings(report) -> dict[str, str]:
     return found
 
 
-def speedup(report) -> Chart:
+def speedup(report: Report) -> Chart:
     """Return the figure of speedup: measured, the ideal, and the law that was fitted."""
     x, factors = _curve(report)
     series = [
@@ -112,7 +116,7 @@ def speedup(report) -> Chart:
     return Chart(title, _axis(report), y, tuple(series), stamp=report.stamp)
 
 
-def efficiency(report) -> Chart:
+def efficiency(report: Report) -> Chart:
     """Return the figure of efficiency, with the floor."""
     x = np.array([report.rows[0].workers, report.rows[-1].workers], float)
     series = [_points("measured", report, [row.efficiency for row in report.rows])]
@@ -125,7 +129,7 @@ def efficiency(report) -> Chart:
     return Chart(title, _axis(report), axis, tuple(series), stamp=report.stamp)
 
 
-def cost(report) -> Chart:
+def cost(report: Report) -> Chart:
     """Return the figure of cost against time, with the rows that no other beats.
 
     Of the whole run where every row does the same work, else of a unit of it.

@@ -15,11 +15,15 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from scalelab import units
 from scalelab.refusal import Refusal
 from scalelab.show import draw, page
 from scalelab.show.chart import Chart
+
+if TYPE_CHECKING:
+    from ipywidgets import VBox
 
 # In SI units: FLOP/s, bytes per second of memory, both as FLOP per byte, bytes per second of the link
 # in one direction, seconds of a message, dollars per device-hour. `book/_static/hardware.js` keeps them.
@@ -83,7 +87,7 @@ class Figure:
         """Return the figure as HTML that needs nothing else."""
         return page.figure(self.chart)
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {
             "text/html": self.html(),
             "image/png": base64.b64encode(draw.png(self.chart)).decode(),
@@ -160,14 +164,14 @@ def _refuse_changing_words(charts: list[Chart]) -> None:
         )
 
 
-def explore(make: Callable[..., Chart], **sliders: Slider):
+def explore(make: Callable[..., Chart], **sliders: Slider) -> Replay | VBox:
     """Show the chart that `make` returns, with one slider for each of its arguments."""
     if os.environ.get(REPLAY) == "replay":
         return Replay(make, sliders)
     return _live(make, sliders)
 
 
-def _live(make: Callable[..., Chart], sliders: dict[str, Slider]):
+def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
     """Return ipywidgets sliders over a figure that is computed anew at each move."""
     import ipywidgets
 
@@ -184,7 +188,7 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]):
         for name, one in sliders.items()
     }
 
-    def show(_change=None) -> None:
+    def show(_change: object = None) -> None:
         chart = make(**{name: control.value for name, control in controls.items()})
         box.value = page.figure(chart)
 

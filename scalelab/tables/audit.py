@@ -6,8 +6,7 @@ curve in `_shape`.
 """
 
 from scalelab.refusal import Refusal
-from scalelab.tables import entries, shape, study
-from scalelab.tables import sizes as _curve
+from scalelab.tables import entries, shape, sizes as _curve, study
 from scalelab.tables.finding import SEVERITIES, Finding
 from scalelab.tables.table import ScalingTable
 

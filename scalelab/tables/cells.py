@@ -6,6 +6,7 @@ way decides for the whole file; without one, an ambiguous cell is refused where 
 
 import math
 import re
+from collections.abc import Iterable
 
 from scalelab.tables import columns
 
@@ -58,7 +59,7 @@ _WORKER = re.compile(
 )
 
 
-def missing(cell):
+def missing(cell: object) -> bool:
     """Whether a cell says that there is no value.
 
     >>> missing(" N/A "), missing("OOM"), missing("0")
@@ -67,13 +68,13 @@ def missing(cell):
     return cell is None or (isinstance(cell, str) and cell.strip().casefold() in MISSING | FAILED)
 
 
-def style(texts):
+def style(texts: Iterable[str]) -> str | tuple[str, str]:
     """Tell how numbers are written: "dot", "comma", "open" if nothing tells, or a pair that disagrees.
 
     >>> style(["1,5", "12"]), style(["1,234.5"]), style(["1,234"]), style(["1,5", "1.5"])
     ('comma', 'dot', 'open', ('1,5', '1.5'))
     """
-    proof = {}
+    proof: dict[str, str] = {}
     for text in texts:
         number = _number(text)
         if "." in number or "," in number:
@@ -85,7 +86,7 @@ def style(texts):
     return next(iter(proof), "open")
 
 
-def ambiguous(text):
+def ambiguous(text: str) -> bool:
     """Whether only the style of the file can tell what the text means.
 
     >>> ambiguous("1,234"), ambiguous("1,5"), ambiguous("0.955")
@@ -95,7 +96,7 @@ def ambiguous(text):
     return "," in number and all(form.fullmatch(number) for form in _STYLE.values())
 
 
-def value(cell, role, style, factor=1.0):
+def value(cell: object, role: str, style: str, factor: float = 1.0) -> tuple[float, str] | None:
     """Return a finite number in SI and the unit written in the cell; None where it is no number.
 
     >>> value("1.234,5 ms", "seconds", "comma"), value("35", "seconds", "dot", factor=60.0)
@@ -130,26 +131,26 @@ def value(cell, role, style, factor=1.0):
     return None if scale is None else _finite(float(plain) * scale, unit)
 
 
-def _tidy(text):
+def _tidy(text: str) -> str:
     return _GROUPS.sub("", text.strip().strip("*`").strip()).replace("−", "-")
 
 
-def _number(text):
+def _number(text: object) -> str:
     if not isinstance(text, str) or len(text) > _LONGEST:
         return ""
     found = _NUMBER.match(_tidy(text).lstrip("$€ "))
     return found.group() if found else ""
 
 
-def _finite(number, unit):
+def _finite(number: float, unit: str) -> tuple[float, str] | None:
     small = number != 0 and not LEAST <= abs(number) <= LARGEST
     return None if not math.isfinite(number) or small else (number, unit)
 
 
-def _scale(unit, role):
+def _scale(unit: str, role: str) -> float | None:
     """Return the factor to SI of a unit written in a cell, or None if it is none of this quantity."""
     if role == "seconds":
-        return columns.TIMES.get(columns.time_unit(unit))
+        return columns.TIMES.get(columns.time_unit(unit) or "")
     if role == "joules":
         return columns.ENERGIES.get(unit)
     if role == "workers":

@@ -60,7 +60,7 @@ class Heading:
     strange: bool = False  # the quantity is known, and the unit is none of it
 
 
-def heading(text):
+def heading(text: str) -> Heading:
     """Read one cell of a header.
 
     >>> heading("Step time (ms)").role, heading("Step time (ms)").factor
@@ -94,7 +94,7 @@ def heading(text):
     return Heading(text.strip(), role, unit, factor, each, strange)
 
 
-def time_unit(text):
+def time_unit(text: str) -> str | None:
     """Return the unit of time in SI symbols, or None; `ms/step` is one too.
 
     >>> time_unit("msec"), time_unit("s per step"), time_unit("images")
@@ -104,12 +104,12 @@ def time_unit(text):
     return _TIME.get(word) or _TIME.get(word.casefold())
 
 
-def _key(name):
+def _key(name: str) -> str:
     key = re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
     return re.sub(r"^(?:num|number_of|no_of|nr_of|n|total)_(?=.)|_count$", "", key)
 
 
-def _split(name):
+def _split(name: str) -> tuple[str, str, str]:
     """Take a unit off the end, as in `time_ms` or `wall time in s`; or the name is the unit."""
     if unit := time_unit(name.replace("_", " ")):
         return name, "seconds", unit
@@ -124,10 +124,10 @@ def _split(name):
     return name, "", ""
 
 
-def _factor(role, unit):
+def _factor(role: str, unit: str) -> tuple[float, bool]:
     """Return the factor to SI, and whether the unit belongs to another quantity."""
     if role == "seconds" and unit:
-        return TIMES.get(time_unit(unit), 1.0), time_unit(unit) is None
+        return TIMES.get(time_unit(unit) or "", 1.0), time_unit(unit) is None
     if role == "joules" and unit:
         return ENERGIES.get(unit, 1.0), unit not in ENERGIES
     return 1.0, False

@@ -3,6 +3,7 @@
 from scalelab import units
 from scalelab.tables import sizes
 from scalelab.tables.finding import Finding
+from scalelab.tables.nouns import Row, ScalingTable
 
 # A law of three parameters, such as USL with its rate, needs one size more to be tested at all.
 FEWEST_SIZES = 4
@@ -14,7 +15,7 @@ QUALITY_DRIFT = 0.02
 PRICE_SPREAD = 0.05
 
 
-def no_baseline(table):
+def no_baseline(table: ScalingTable) -> Finding | None:
     """One size only: nothing to compare with."""
     if len(set(table.workers)) > 1:
         return None
@@ -23,7 +24,7 @@ def no_baseline(table):
     return Finding("no_baseline", "error", text, "Measure the same job on fewer workers too.")
 
 
-def relative_base(table):
+def relative_base(table: ScalingTable) -> Finding | None:
     """The smallest size is not 1: every efficiency is relative."""
     base = min(table.workers)
     if base == 1:
@@ -37,7 +38,7 @@ def relative_base(table):
     )
 
 
-def few_points(table):
+def few_points(table: ScalingTable) -> Finding | None:
     """Fewer sizes than a law needs."""
     count = len(set(table.workers))
     if count == 1 or count >= FEWEST_SIZES:
@@ -51,7 +52,7 @@ def few_points(table):
     )
 
 
-def one_run(table):
+def one_run(table: ScalingTable) -> Finding | None:
     """No replicates: noise and effect look the same."""
     if len(table.rows) > len(set(table.workers)):
         return None
@@ -63,7 +64,7 @@ def one_run(table):
     )
 
 
-def missing(table):
+def missing(table: ScalingTable) -> Finding | None:
     """Rows that say that there is no value."""
     gone = [m for m in table.missing if m[1] == table.measure]
     if not gone:
@@ -80,9 +81,10 @@ def missing(table):
     )
 
 
-def duplicates(table):
+def duplicates(table: ScalingTable) -> Finding | None:
     """The same run twice, by its number or by all its digits."""
-    seen, again = {}, []
+    seen: dict[tuple[int, object], Row] = {}
+    again = []
     for row in table.rows:
         value = getattr(row, table.measure)
         key = (row.workers, row.run) if row.run else (row.workers, value)
@@ -99,36 +101,40 @@ def duplicates(table):
     )
 
 
-def quality(table):
+def quality(table: ScalingTable) -> Finding | None:
     """The result got better or worse along the way."""
-    told = [row for row in table.rows if row.quality is not None]
+    told = [(row, row.quality) for row in table.rows if row.quality is not None]
     if not told:
         return None
-    base = min(told, key=lambda row: row.workers)
-    limit = QUALITY_DRIFT * abs(base.quality)
-    off = [row for row in told if abs(row.quality - base.quality) > limit]
+    base, start = min(told, key=lambda one: one[0].workers)
+    limit = QUALITY_DRIFT * abs(start)
+    off = [(row, quality) for row, quality in told if abs(quality - start) > limit]
     if not off:
         return None
-    worst = max(off, key=lambda row: abs(row.quality - base.quality))
+    worst, reached = max(off, key=lambda one: abs(one[1] - start))
     return Finding(
         "quality",
         "warning",
-        f"Quality goes from {units.text(base.quality)} at {base.workers} workers to "
-        f"{units.text(worst.quality)} at {worst.workers}: the rows did not do the same job.",
+        f"Quality goes from {units.text(start)} at {base.workers} workers to "
+        f"{units.text(reached)} at {worst.workers}: the rows did not do the same job.",
         "Compare times to the same quality, or show that the drift is noise of the seed.",
-        tuple(row.line for row in off),
+        tuple(row.line for row, _ in off),
     )
 
 
-def cost(table):
+def cost(table: ScalingTable) -> Finding | None:
     """The price does not follow the workers."""
-    told = [row for row in table.rows if row.rate]
-    found = sizes.fixed([(row.workers, row.rate) for row in told])
+    told = [(row, row.rate) for row in table.rows if row.rate]
+    found = sizes.fixed([(row.workers, rate) for row, rate in told])
     if found in ("", "weak"):
         return None
-    each = [row.rate / row.workers for row in told]
+    each = [rate / row.workers for row, rate in told]
     usual = sorted(each)[len(each) // 2]
-    off = [row.line for row, e in zip(told, each, strict=True) if abs(e / usual - 1) > PRICE_SPREAD]
+    off = [
+        row.line
+        for (row, _), e in zip(told, each, strict=True)
+        if abs(e / usual - 1) > PRICE_SPREAD
+    ]
     text = (
         "Every row has the same price per hour, which looks like the price of one worker."
         if found == "strong"
@@ -138,7 +144,7 @@ def cost(table):
     return Finding("cost", "warning", text, remedy, tuple(off))
 
 
-def machines(table):
+def machines(table: ScalingTable) -> Finding | None:
     """Rows of different machines."""
     names = dict.fromkeys(row.machine for row in table.rows if row.machine)
     if len(names) < 2:
@@ -148,7 +154,7 @@ def machines(table):
     return Finding("machines", "warning", text, remedy)
 
 
-def per_worker(table):
+def per_worker(table: ScalingTable) -> Finding | None:
     """The header says that the throughput is that of one worker."""
     if not table.each:
         return None
@@ -156,7 +162,7 @@ def per_worker(table):
     return Finding("per_worker", "warning", text, "Report that of all workers, and the efficiency.")
 
 
-def written_units(table):
+def written_units(table: ScalingTable) -> Finding | None:
     """Units in the cells that are easily taken for one another."""
     found = {role: set(written) for role, written in table.units}
     for role, written in found.items():
@@ -175,5 +181,5 @@ def written_units(table):
     return None
 
 
-def _lines(table, workers):
+def _lines(table: ScalingTable, workers: int) -> tuple[int, ...]:
     return tuple(row.line for row in table.rows if row.workers == workers)

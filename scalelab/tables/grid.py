@@ -2,8 +2,10 @@
 
 import csv
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from scalelab import records
 from scalelab.files import files
@@ -15,6 +17,7 @@ MOST_ROWS = 20_000
 MOST_COLUMNS = 200
 _PREAMBLE = 20  # lines of title above a header
 _LAYOUT = "have a header with workers and with seconds or throughput"
+_KEYS = "have a key with workers and with seconds or throughput"
 _REMEDY = "name the columns like `workers,seconds` in the first line"
 
 
@@ -23,20 +26,20 @@ class Grid:
     """Cells under their headings, each row with the place it stands at."""
 
     headings: tuple[_columns.Heading, ...]
-    rows: tuple[tuple[int, tuple], ...]  # (line of the file or entry of the list, cells)
+    rows: tuple[tuple[int, tuple[Any, ...]], ...]  # (line of the file or entry of the list, cells)
     title: str = ""
     place: str = "line"  # what the number of a row counts
     open_commas: bool = False  # a comma inside a number may be a decimal one
 
 
-def of(path, content):
+def of(path: str | Path, content: str) -> Grid:
     """Return the Grid of the text of a CSV or JSON file."""
     if Path(path).suffix == ".json" or content.lstrip()[:1] in ("{", "["):
         return _json(path, content)
     return _csv(path, content)
 
 
-def complete(headings):
+def complete(headings: Iterable[_columns.Heading]) -> bool:
     """Whether a table under these headings can be a scaling table."""
     roles = {h.role for h in headings}
     return "workers" in roles and bool(roles & {"seconds", "throughput"})
@@ -127,7 +130,7 @@ def _json(path, content):
         _at_most(path, f"row {number}", len(names), MOST_COLUMNS, "columns")
     headings = tuple(_columns.heading(name) for name in names)
     if not complete(headings):
-        raise files.wrong(path, "row 1", _LAYOUT.replace("header", "key"), names, _REMEDY[:41])
+        raise files.wrong(path, "row 1", _KEYS, names, "name the columns like `workers,seconds`")
     rows = tuple((n, tuple(row.get(k) for k in names)) for n, row in enumerate(data, 1))
     return Grid(headings, rows, title, "row")
 

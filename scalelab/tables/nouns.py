@@ -36,25 +36,26 @@ class ScalingTable:
     place: str = "line"  # what the numbers of the rows count
 
     @property
-    def workers(self):
+    def workers(self) -> tuple[int, ...]:
         """The worker count of each row."""
         return tuple(row.workers for row in self.rows)
 
     @property
-    def values(self):
+    def values(self) -> tuple[float, ...]:
         """The measured quantity of each row, in SI."""
         return tuple(getattr(row, self.measure) for row in self.rows)
 
     @property
-    def columns(self):
+    def columns(self) -> dict[str, tuple[float, ...]]:
         """What a fit takes: workers, times or throughputs of all of them, and the work if it is stated."""
-        work = tuple(row.work for row in self.rows)
-        stated = {"work": work} if self.measure == "seconds" and None not in work else {}
+        work = tuple(row.work for row in self.rows if row.work is not None)
+        whole = self.measure == "seconds" and len(work) == len(self.rows)
+        stated: dict[str, tuple[float, ...]] = {"work": work} if whole else {}
         totals = [v * k if self.each else v for k, v in zip(self.workers, self.values, strict=True)]
         return {"workers": self.workers, self.measure: tuple(totals)} | stated
 
     @property
-    def claimed(self):
+    def claimed(self) -> str:
         """What the table calls itself: "strong", "weak", "both" when its rows differ, or nothing."""
         rows = {word for row in self.rows for word in _words(row.scaling)}
         for words in (rows, _words(self.title), _words(self.name)):
@@ -63,5 +64,5 @@ class ScalingTable:
         return "both" if rows else ""
 
 
-def _words(text):
+def _words(text: str) -> set[str]:
     return {w for w in ("strong", "weak") if re.search(rf"(?<![a-z]){w}(?![a-z])", text.casefold())}

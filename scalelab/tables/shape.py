@@ -6,10 +6,13 @@ Each returns None or a Finding; those that explain a curve silence the ones afte
 import itertools
 import math
 import statistics
+from collections.abc import Iterator, Sequence
 
 from scalelab import units
 from scalelab.tables import sizes
 from scalelab.tables.finding import Finding
+from scalelab.tables.nouns import ScalingTable
+from scalelab.tables.sizes import Size
 
 # Two honest timings of one thing differ by a few percent; 5 % above perfect is more than that.
 SUPERLINEAR = 1.05
@@ -35,7 +38,7 @@ FACTORS = {
 JUMP, NEAR = 10.0, 1.3
 
 
-def findings(table, curve):
+def findings(table: ScalingTable, curve: Sequence[Size]) -> Iterator[Finding]:
     """Yield what the curve shows."""
     yield from filter(None, [replicates(table, curve)])
     if len(curve) < 2:
@@ -55,7 +58,7 @@ def findings(table, curve):
     yield from filter(None, [fast, over, hard_cap(kept) or turns_back(kept)])
 
 
-def replicates(table, curve):
+def replicates(table: ScalingTable, curve: Sequence[Size]) -> Finding | None:
     """One run of a size far from the others."""
     off = []
     for size in curve:
@@ -70,7 +73,7 @@ def replicates(table, curve):
     return Finding("outlier", "warning", text, remedy, tuple(off))
 
 
-def jump(curve):
+def jump(curve: Sequence[Size]) -> Finding | None:
     """The value of one unit among those of another."""
     for left, right in itertools.pairwise(curve):
         grown = right.rate / left.rate
@@ -88,7 +91,7 @@ def jump(curve):
     return None
 
 
-def flat(table, curve):
+def flat(table: ScalingTable, curve: Sequence[Size]) -> Finding | None:
     """Throughput of all workers that does not grow with them."""
     grown = max(size.rate for size in curve)
     span = curve[-1].workers / curve[0].workers
@@ -107,7 +110,7 @@ def flat(table, curve):
     return Finding("mislabelled", "warning", text, remedy, ())
 
 
-def outlier(curve):
+def outlier(curve: Sequence[Size]) -> int | None:
     """The size that alone keeps the curve from being smooth, or None.
 
     A law that flattens never dips below the line between two of its points. So a dip is odd, and so
@@ -124,7 +127,7 @@ def outlier(curve):
     return None
 
 
-def slow_baseline(curve):
+def slow_baseline(curve: Sequence[Size]) -> Finding | None:
     """Everything is better than the first size, and by much the same."""
     shares = sizes.efficiency(curve)[1:]
     if len(shares) < 2 or min(shares) <= SUPERLINEAR:
@@ -140,7 +143,7 @@ def slow_baseline(curve):
     return Finding("slow_baseline", "warning", text, remedy, curve[0].lines)
 
 
-def fast_baseline(curve):
+def fast_baseline(curve: Sequence[Size]) -> Finding | None:
     """A first size better than the smooth curve of all others would have it."""
     if not _dips(curve) or len(curve) < FEWEST or _dips(curve[1:], OUTLIER / 2):
         return None
@@ -154,7 +157,7 @@ def fast_baseline(curve):
     return Finding("fast_baseline", "warning", text, remedy, first.lines)
 
 
-def superlinear(curve):
+def superlinear(curve: Sequence[Size]) -> Finding | None:
     """Efficiency above 1."""
     over = [
         (size, share)
@@ -174,7 +177,7 @@ def superlinear(curve):
     )
 
 
-def hard_cap(curve):
+def hard_cap(curve: Sequence[Size]) -> Finding | None:
     """A rate that rises and then stays: a corner that no smooth law has."""
     tail, low, high = [], math.inf, 0.0
     for size in reversed(curve):
@@ -195,7 +198,7 @@ def hard_cap(curve):
     )
 
 
-def turns_back(curve):
+def turns_back(curve: Sequence[Size]) -> Finding | None:
     """More workers, and less done."""
     best = max(curve, key=lambda size: size.rate)
     after = [s for s in curve if s.workers > best.workers and s.rate < TURNS * best.rate]
@@ -211,11 +214,11 @@ def turns_back(curve):
     return Finding("turns_back", "warning", text, remedy, tuple(n for s in after for n in s.lines))
 
 
-def _dips(curve, limit=OUTLIER):
+def _dips(curve: Sequence[Size], limit: float = OUTLIER) -> list[int]:
     return [at for at in range(1, len(curve) - 1) if sizes.bend(curve, at) < -limit]
 
 
-def _outlier(curve, at):
+def _outlier(curve: Sequence[Size], at: int) -> Finding:
     left, here, right = curve[at - 1 : at + 2]
     off = math.expm1(sizes.bend(curve, at))
     text = (

@@ -2,7 +2,10 @@
 
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from scalelab.tables.nouns import ScalingTable
 
 # Work counts as constant, or as proportional to the workers, within this: rounding of batches.
 SAME = 0.05
@@ -18,7 +21,7 @@ class Size:
     lines: tuple[int, ...]
 
 
-def fixed(pairs):
+def fixed(pairs: Sequence[tuple[float, float]]) -> str:
     """What stays the same over (workers, amount) pairs: "strong", "weak", "neither", or "" if one size.
 
     >>> fixed([(1, 64), (8, 64)]), fixed([(1, 64), (8, 512)]), fixed([(1, 64), (8, 128)]), fixed([(8, 1)])
@@ -32,19 +35,19 @@ def fixed(pairs):
     return "neither"
 
 
-def stated(table, quantity):
+def stated(table: ScalingTable, quantity: str) -> str:
     """What a column of the table says stays the same, or "" if not every row has it."""
     amounts = [(row.workers, getattr(row, quantity)) for row in table.rows]
     return "" if any(amount is None for _, amount in amounts) else fixed(amounts)
 
 
-def sizes(table, weak=False):
+def sizes(table: ScalingTable, weak: bool = False) -> list[Size]:
     """The curve: one Size per worker count, ascending.
 
     Seconds become rates by the work column; without one the job is fixed, or grows with the workers
     if `weak`.
     """
-    found = {}
+    found: dict[int, list[tuple[float, int]]] = {}
     for row in table.rows:
         found.setdefault(row.workers, []).append((_rate(row, table, weak), row.line))
     base = statistics.median(rate for rate, _ in found[min(found)])
@@ -59,12 +62,12 @@ def sizes(table, weak=False):
     ]
 
 
-def efficiency(curve):
+def efficiency(curve: Sequence[Size]) -> list[float]:
     """Rate per worker of each size, relative to the smallest."""
     return [size.rate / (size.workers / curve[0].workers) for size in curve]
 
 
-def bend(curve, at):
+def bend(curve: Sequence[Size], at: int) -> float:
     """How far a size lies above the straight line between its neighbours, in logarithms of both axes.
 
     Every law whose slope falls as workers are added bends upwards here; a row below the line is news.

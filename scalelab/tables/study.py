@@ -3,12 +3,13 @@
 from scalelab import units
 from scalelab.tables import sizes
 from scalelab.tables.finding import Finding
+from scalelab.tables.nouns import ScalingTable
 
 # Half of what the workers grew by, in logarithms: less is rounding, more is another kind of study.
 FALLS = 0.5
 
 
-def mislabelled(table):
+def mislabelled(table: ScalingTable) -> Finding | None:
     """The heading says strong or weak, and the work or the batch says otherwise."""
     for quantity, name in (("work", "work"), ("batch", "global batch")):
         found = sizes.stated(table, quantity)
@@ -40,7 +41,7 @@ def _falling(table):
     return Finding("mislabelled", "warning", text, "Say what was held fixed, in a column `work`.")
 
 
-def mixed(table):
+def mixed(table: ScalingTable) -> Finding | None:
     """Rows of a strong and of a weak study in one table."""
     work = sizes.stated(table, "work")
     if table.claimed != "both" and not (work == "neither" and _two_studies(table)):
@@ -59,13 +60,15 @@ def _two_studies(table):
     return kinds == {"strong", "weak"}
 
 
-def batch(table):
+def batch(table: ScalingTable) -> Finding | None:
     """Neither the global batch nor the batch of a worker stays the same."""
     found = sizes.stated(table, "batch")
     grows = found == "weak" and table.measure == "seconds" and table.claimed == "strong"
     if found != "neither" and not grows:
         return None
-    each = sorted((row.workers, row.batch / row.workers, row.line) for row in table.rows)
+    each = sorted(
+        (row.workers, row.batch / row.workers, row.line) for row in table.rows if row.batch
+    )
     usual = sorted(b for _, b, _ in each)[len(each) // 2]
     changed = [
         line for _, b, line in each if not 1 / (1 + sizes.SAME) <= b / usual <= 1 + sizes.SAME

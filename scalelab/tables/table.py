@@ -5,12 +5,13 @@ per hour of the whole configuration), `joules`, `run`, `machine`, `scaling`. Rep
 """
 
 from pathlib import Path
+from typing import Any
 
 from scalelab.arguments import shown
+from scalelab.data.datasets import Series
 from scalelab.files import files
 from scalelab.refusal import Refusal
-from scalelab.tables import cells as _cells
-from scalelab.tables import grid as _grid
+from scalelab.tables import cells as _cells, grid as _grid
 from scalelab.tables.nouns import Row, ScalingTable
 
 MOST_WORKERS = 10**9
@@ -28,7 +29,7 @@ _KINDS = {
 }
 
 
-def read(path):
+def read(path: str | Path) -> ScalingTable:
     r"""Read a scaling table from a CSV or JSON file. Section 3.3.
 
     >>> import tempfile
@@ -41,7 +42,7 @@ def read(path):
     return parse(path, files.text(path, _grid.MOST_BYTES))
 
 
-def parse(path, content):
+def parse(path: str | Path, content: str) -> ScalingTable:
     r"""Read a scaling table from the text of such a file; the path says how to call it. Section 3.3.
 
     >>> parse("typed", "workers,seconds\n1,60\n2,31\n").values
@@ -50,7 +51,8 @@ def parse(path, content):
     grid = _grid.of(path, content)
     columns = _chosen(path, grid)
     style = _style(path, grid, columns)
-    rows, missing, units = [], [], {}
+    rows, units = [], {}
+    missing: list[tuple[int, str, str]] = []
     for role, index in columns.items():
         unit = grid.headings[index].unit
         units[role] = {unit: None} if unit else {}
@@ -80,7 +82,7 @@ def parse(path, content):
     )
 
 
-def of_series(series):
+def of_series(series: Series) -> ScalingTable:
     """The table of a public series. Section 3.3.
 
     >>> from scalelab.data import datasets
@@ -95,14 +97,15 @@ def of_series(series):
             "it is no scaling table"
         )
     quality = next((c.values for c in series.columns if c.metric.startswith("quality")), None)
-    extra = {
+    columns: dict[str, Any] = {
+        measure: values,
         "work": series.column("parameters") if measure == "seconds" else None,
         "batch": series.column("global_batch_size"),
         "quality": quality,
     }
     rows = tuple(
-        Row(i + 1, k, **{measure: v}, **{role: of[i] for role, of in extra.items() if of})
-        for i, (k, v) in enumerate(zip(series.workers, values, strict=True))
+        Row(i + 1, k, **{role: of[i] for role, of in columns.items() if of})
+        for i, k in enumerate(series.workers)
     )
     title = f"{series.claimed} scaling" if series.claimed else ""
     units = ((measure, (series.unit,)),)

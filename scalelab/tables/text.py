@@ -1,9 +1,16 @@
 """A table and its findings as text for people, and as plain data for programs."""
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
 from scalelab import units
+from scalelab.tables.finding import Finding
+from scalelab.tables.nouns import ScalingTable
 
 
-def aligned(rows, left=(), drop_empty=False):
+def aligned(
+    rows: Sequence[Sequence[str]], left: Collection[int] = (), drop_empty: bool = False
+) -> Iterator[str]:
     r"""Yield rows of text in columns, to the right but for those `left`, the first row being headings.
 
     >>> print(*aligned([("workers", "note"), ("8", ""), ("16", "best")], left=[1]), sep="\n")
@@ -20,7 +27,7 @@ def aligned(rows, left=(), drop_empty=False):
         yield "  ".join(cells).rstrip()
 
 
-def heading(found):
+def heading(found: ScalingTable) -> str:
     r"""One line on what was read.
 
     >>> from scalelab.tables.table import parse
@@ -34,7 +41,7 @@ def heading(found):
     return f"{found.name}: {rows}, {found.measure} on {span} worker{'s' if span != '1' else ''}"
 
 
-def findings_lines(found, findings):
+def findings_lines(found: ScalingTable, findings: Iterable[Finding]) -> Iterator[str]:
     """Yield findings for people: what is wrong, where, and what to do about it."""
     for one in findings:
         yield f"{one.severity:7}  {one.name}{place(found, one.rows)}"
@@ -42,7 +49,7 @@ def findings_lines(found, findings):
         yield f"         → {one.remedy}"
 
 
-def place(found, rows):
+def place(found: ScalingTable, rows: Sequence[int]) -> str:
     r"""Where a finding stands, as words: the first few rows of it.
 
     >>> from scalelab.tables.table import parse
@@ -59,7 +66,7 @@ def place(found, rows):
     return f", {found.place}{'s' if len(rows) > 1 else ''} {words}"
 
 
-def document(found, findings):
+def document(found: ScalingTable, findings: Iterable[Finding]) -> dict[str, Any]:
     """Return an audit as plain data; `rows` are lines of the file, or whatever `place` says."""
     return {
         "table": found.name,

@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.checks import Incomplete, Task, fresh, seconds_of, variant
 from scalelab.checks.call import call

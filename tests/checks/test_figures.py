@@ -6,8 +6,7 @@ import json
 
 import matplotlib as mpl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.checks import Task, variant
 from scalelab.checks.plain import Unreadable, plain

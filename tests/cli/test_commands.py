@@ -19,8 +19,7 @@ from unittest import mock
 
 import hypothesis
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from scalelab import records
 from scalelab.cli import commands, main, options

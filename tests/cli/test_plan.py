@@ -6,8 +6,7 @@ from unittest import mock
 
 import pytest
 
-from scalelab.plan import file as plan_file
-from scalelab.plan import plan
+from scalelab.plan import file as plan_file, plan
 from tests.cli.command import scalelab
 
 

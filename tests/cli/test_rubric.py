@@ -4,14 +4,12 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from scalelab import records
 from scalelab.measure.capstone import one_pass
 from scalelab.rubric import rubric
-from scalelab.show import report as pages
-from scalelab.show import scorecard
+from scalelab.show import report as pages, scorecard
 from tests.cli.command import scalelab
 from tests.measure.capstone.test_one_pass import one
 from tests.rubric.test_rubric import QUALITY, K, T, golden, study

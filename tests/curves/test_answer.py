@@ -8,8 +8,7 @@ import random
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from scalelab.cli import main
 from scalelab.curves.answer import MOST_ROWS, judge, rows_of

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from scalelab.curves import calibrate
 from scalelab.curves.next_measurement import NARROW, WORTH, advise, candidates

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from scalelab import data, records
 from scalelab.files import atomic, extrap, files, formats, kineto, spreadsheet

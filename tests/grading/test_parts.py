@@ -10,8 +10,7 @@ import zipfile
 from datetime import datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.checks.call import Outcome
 from scalelab.checks.plain import Unreadable, plain

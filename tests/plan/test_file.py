@@ -6,11 +6,9 @@ import re
 import tomllib
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from scalelab.plan import document as plan_json
-from scalelab.plan import file, plan
+from scalelab.plan import document as plan_json, file, plan
 from tests.plan.test_plan import TINY
 
 SENTENCE = re.compile(r"[^\n]+ must [^\n]+, got [^\n]+: [^\n]+")

@@ -9,9 +9,7 @@ from scalelab import units
 from scalelab.data import datasets, published
 from scalelab.models.cost import mfu
 from scalelab.models.kernels import transformer
-from scalelab.plan import memory as plan_memory
-from scalelab.plan import plan
-from scalelab.plan import published as plan_published
+from scalelab.plan import memory as plan_memory, plan, published as plan_published
 from tests.notebooks import ROOT
 
 RUNS = plan_published.runs()

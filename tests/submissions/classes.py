@@ -12,8 +12,7 @@ from pathlib import Path
 from nbgrader import api
 
 from scalelab.grading import classroom
-from scalelab.grading.course import course as courses
-from scalelab.grading.course import source
+from scalelab.grading.course import course as courses, source
 from scalelab.grading.judging import executors, grade_one
 from scalelab.grading.judging.execute import Limits
 from tests.submissions import assignment

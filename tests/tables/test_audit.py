@@ -5,14 +5,12 @@ import math
 import random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.data import datasets
 from scalelab.models.scaling import laws
 from scalelab.refusal import Refusal
-from scalelab.tables import shape
-from scalelab.tables import sizes as _curve
+from scalelab.tables import shape, sizes as _curve
 from scalelab.tables.audit import SEVERITIES, audit
 from scalelab.tables.table import Row, ScalingTable, of_series, read
 

@@ -9,9 +9,7 @@ from pathlib import Path
 
 from scalelab import units
 from scalelab.files import files
-from scalelab.files.nccl import as_json as nccl_json
-from scalelab.files.nccl import as_table
-from scalelab.files.nccl import run as nccl_run
+from scalelab.files.nccl import as_json as nccl_json, as_table, run as nccl_run
 from scalelab.records import Machine, Recording, Sample
 from scalelab.refusal import Refusal
 

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,12 +37,12 @@ class Walls:
     cgroup: str  # where limits on all of a worker's memory and processes can be set, or ""
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The word that every result carries."""
         return "none" if self.missing else "namespaces"
 
 
-def command(inside):
+def command(inside: Iterable[str]) -> list[str]:
     """Return the command line that runs `inside` behind the outer wall."""
     line = ["bwrap", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     line += [f"--unshare-{what}" for what in ("pid", "net", "ipc", "uts", "cgroup-try")]
@@ -66,7 +67,7 @@ def command(inside):
     return [*line, "--remount-ro", "/", "--remount-ro", "/dev", "--chdir", "/tmp", *inside]
 
 
-def environment():
+def environment() -> dict[str, str]:
     """Return all that the sandbox learns of our environment, which holds the secret: nothing."""
     return {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
@@ -84,12 +85,12 @@ def environment():
 
 
 @functools.cache
-def find():
+def find() -> Walls:
     """Try what this machine gives, by building the walls around a program that looks around."""
     return Walls(_missing(), os.geteuid() == 0, _cgroup())
 
 
-def doctor():
+def doctor() -> list[tuple[str, str]]:
     """Return (question, answer) pairs that say what this machine can give."""
     walls = find()
     said = walls.missing
@@ -113,9 +114,10 @@ def doctor():
 
 
 @contextlib.contextmanager
-def limited(walls):
+def limited(walls: Walls) -> Iterator[list[str]]:
     """Make a control group for a worker, where that is possible; give what starts a command in it."""
-    name, made = f"scalelab-{os.getpid()}-{time.monotonic_ns()}", []
+    name = f"scalelab-{os.getpid()}-{time.monotonic_ns()}"
+    made: list[Path] = []
     try:
         for folder, file, most in _limits(walls.cgroup):
             place = folder / name
@@ -129,7 +131,7 @@ def limited(walls):
             _remove(place)
 
 
-def sweep():
+def sweep() -> None:
     """Remove the groups of workers that were killed and could not do it themselves."""
     for top in {folder for folder, *_ in _limits(find().cgroup)}:
         for place in top.glob("scalelab-*"):

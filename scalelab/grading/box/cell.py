@@ -3,17 +3,23 @@
 Everything here is at the mercy of the student's code; nobody believes it more than an answer.
 """
 
+from __future__ import annotations
+
 import contextlib
 import io
 import re
 import signal
+from typing import TYPE_CHECKING, Any
 
 from scalelab.grading.box.clean_output import LETTERS, PICTURE, PICTURES
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
 
 _INSTALL = re.compile(r"\s*(python\d? -m )?(pip\d?|conda|mamba)\b")
 
 
-def shell():
+def shell() -> InteractiveShell:
     """Return an IPython shell that keeps no history and writes no file."""
     import IPython.core.displayhook
     import IPython.core.displaypub  # noqa: F401
@@ -24,7 +30,7 @@ def shell():
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     config.InteractiveShell.cache_size = 0
-    one = InteractiveShell.instance(config=config)
+    one: Any = InteractiveShell.instance(config=config)  # some of its methods are replaced
     one.enable_gui = lambda gui=None: None  # %matplotlib asks for one; there is no window
     for name in ("pip", "conda", "mamba"):  # would only wait for a network that is not there
         one.register_magic_function(_not_installed, magic_name=name)
@@ -37,16 +43,17 @@ def _not_installed(line):
     print("nothing is installed while grading")
 
 
-def warm(shell):
+def warm(shell: InteractiveShell) -> None:
     """Run what every fork would run first, so that it finds it done."""
     for text in ("0", "def nothing():\n    pass"):
         run(shell, text, 60)
     shell.user_ns.pop("nothing", None)
 
 
-def run(shell, text, seconds):
+def run(shell: InteractiveShell, text: str, seconds: float) -> dict[str, Any]:
     """Run one cell as a notebook would; return what it showed and how it ended."""
-    out, shown = _Kept(), []
+    out = _Kept()
+    shown: list[dict[str, Any]] = []
     _show_to(shell, shown)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         result, late = _timed(lambda: shell.run_cell(text, store_history=False), seconds)

@@ -4,26 +4,30 @@ A student's process may have sent anything. Standard library only.
 """
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from scalelab.grading.box import wire
 
 LETTERS, PICTURES, PICTURE = 10_000, 4, 400_000  # kept of what one cell shows
-_NOTHING = {"text": "", "pictures": [], "error": None}
+Shown = dict[str, Any]  # text, pictures as PNG in base64, error as [name, message, line] or None
+_NOTHING: Shown = {"text": "", "pictures": [], "error": None}
 
 
-def stopped(name, said):
+def stopped(name: str, said: str) -> Shown:
     """Return what is known of a cell that did not come to its end."""
     return {**_NOTHING, "error": [name, said, None]}
 
 
-def cleaned(said):
+def cleaned(said: Mapping[str, Any]) -> Shown:
     """Return what a cell showed as bounded, clean text and pictures."""
     error = said.get("error")
     error = error if isinstance(error, list) and len(error) == 3 else None
     if error:
         line = error[2] if isinstance(error[2], int) else None
         error = [_text(error[0], 80), _text(error[1], 300), line]
-    shown = said.get("shown") if isinstance(said.get("shown"), list) else []
+    shown = said.get("shown")
+    shown = shown if isinstance(shown, list) else []
     pairs = [p for p in shown[:20] if isinstance(p, list) and len(p) == 2]
     texts = [
         _text(said.get("text"), LETTERS),

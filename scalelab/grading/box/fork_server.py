@@ -5,6 +5,8 @@ Each fork gets processes of its own and the inner walls, see `enclosure.py`; whe
 ends, the kernel ends all the others. Standard library only, until it imports.
 """
 
+from __future__ import annotations
+
 import ctypes
 import gc
 import glob
@@ -16,14 +18,18 @@ import shutil
 import signal
 import socket
 import sys
+from typing import TYPE_CHECKING
 
 from scalelab.grading.box import namespaces, student_process
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
 
 _REAPER, _NO_HUGE_PAGES = 36, 41
 _libc = ctypes.CDLL(None)
 
 
-def main():
+def main() -> None:
     """Serve forks over the socket whose number is the first argument."""
     control = socket.socket(fileno=int(sys.argv[1]))
     told = json.loads(sys.argv[2])
@@ -37,7 +43,7 @@ def main():
     Server(control, shell, told["walls"]).serve()
 
 
-def try_walls():
+def try_walls() -> None:
     """Build the inner walls once and say so; what fails raises."""
     pid, _ = _fork(True, lambda: None)
     if os.waitpid(pid, 0)[1]:
@@ -48,14 +54,15 @@ def try_walls():
 class Server:
     """The forks that are alive, and the socket over which they are asked for."""
 
-    def __init__(self, control, shell, walls):
+    def __init__(self, control: socket.socket, shell: InteractiveShell, walls: bool) -> None:
         self.control, self.shell, self.walls = control, shell, walls
-        self.forks = {}  # pidfd: pid
+        self.forks: dict[int, int] = {}  # pidfd: pid
 
-    def serve(self):
+    def serve(self) -> None:
         """Fork and kill as told, until the other side is gone."""
         while True:
-            ready, _, _ = select.select([self.control, *self.forks], [], [])
+            watched: list[socket.socket | int] = [self.control, *self.forks]
+            ready, _, _ = select.select(watched, [], [])
             for one in ready:
                 if one is self.control:
                     if not self._told():

@@ -22,20 +22,20 @@ SPACE = "size=64m,nr_inodes=4k,mode=1777"  # of a private /tmp
 _KEYS = {"x86_64": (0xC000003E, 248, 249, 250), "aarch64": (0xC00000B7, 217, 218, 219)}
 
 
-def next_processes():
+def next_processes() -> int:
     """Let the next fork begin a space of processes; return what leads back to our own."""
     own = os.open("/proc/self/ns/pid", os.O_RDONLY)
     _insist(_libc.unshare(_PID), "unshare")
     return own
 
 
-def own_processes(own):
+def own_processes(own: int) -> None:
     """Let forks be among our own processes again: else the next would join the last one's."""
     _insist(_libc.setns(own, _PID), "setns")
     os.close(own)
 
 
-def enclose():
+def enclose() -> None:
     """Take private mounts, then give up every right for good."""
     _insist(_libc.unshare(_NS | _IPC | _NET), "unshare")
     _loopback()

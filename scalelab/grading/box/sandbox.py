@@ -3,6 +3,8 @@
 Every answer comes within its time or not at all. Standard library only.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -13,9 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
-from scalelab.grading.box import bubblewrap as built
-from scalelab.grading.box import wire
+from scalelab.grading.box import bubblewrap as built, wire
 from scalelab.refusal import Refusal
 
 # What any assignment may want besides what its own cells import. It takes seconds, so once per worker.
@@ -27,7 +30,7 @@ class NoWorker(Refusal):
     """A machine cannot isolate, or cannot start what does: no student's code has run on it."""
 
 
-def not_started(what):
+def not_started(what: str) -> NoWorker:
     """Return a NoWorker that says what was wrong on this machine, and what to do."""
     return NoWorker(
         f"grading must start a worker on {socket.gethostname()}, got none "
@@ -42,14 +45,15 @@ class Died(Exception):
 class Sandbox:
     """A fork server behind walls; `with` ends it and all that it has started."""
 
-    def __init__(self, modules=MODULES, unsafe=False):
+    def __init__(self, modules: Iterable[str] = MODULES, unsafe: bool = False) -> None:
         self.walls = built.find()
         if self.walls.missing and not unsafe:
             raise NoWorker(
                 "grading must isolate students' code, got a machine that cannot "
                 f"({self.walls.missing}): see `scalelab grade --doctor`, or accept it by --unsafe"
             )
-        self.open, self.alive, self.used = contextlib.ExitStack(), set(), False
+        self.open, self.used = contextlib.ExitStack(), False
+        self.alive: set[int] = set()
         try:
             self._start(modules)
         except BaseException as error:
@@ -86,7 +90,7 @@ class Sandbox:
         self.open.callback(self._end)
         self._heard(time.monotonic() + START)
 
-    def fork(self, environment):
+    def fork(self, environment: Mapping[str, str]) -> Fork:
         """Return a fresh Fork that has answered: how it ends is the student's doing from here on."""
         try:
             fork = self._forked(environment) or self._forked(environment)
@@ -116,11 +120,11 @@ class Sandbox:
             return None
         return fork
 
-    def kill(self, pid):
+    def kill(self, pid: int) -> None:
         """End a fork and everything it started, without waiting."""
         self.control.send(json.dumps({"kill": pid}).encode())
 
-    def wait(self):
+    def wait(self) -> None:
         """Wait until all forks, which have been told to end, are gone."""
         while self.alive:
             self._heard(time.monotonic() + START)
@@ -152,25 +156,25 @@ class Sandbox:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
-    def close(self):
+    def close(self) -> None:
         """End the server, and with it everything behind the walls."""
         self.open.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 class Fork:
     """One student's process."""
 
-    def __init__(self, sandbox, channel, pid):
+    def __init__(self, sandbox: Sandbox, channel: socket.socket, pid: int) -> None:
         self.sandbox, self.channel, self.pid = sandbox, channel, pid
-        self.copies = []
+        self.copies: list[Fork] = []
 
-    def copy(self, seconds):
+    def copy(self, seconds: float) -> Fork | None:
         """Return this process as it is now, to be asked later; None where it cannot be copied.
 
         The copy lives among the processes of this one, and ends with it.
@@ -181,7 +185,7 @@ class Fork:
             said = self.ask({"copy": True}, seconds, theirs)
         return self.copies[-1] if said.get("copied") is True else None
 
-    def alive(self, seconds):
+    def alive(self, seconds: float) -> bool:
         """Say whether this process still answers: another one may have ended it."""
         try:
             self.ask({"environment": {}}, seconds)
@@ -189,7 +193,9 @@ class Fork:
             return False
         return True
 
-    def ask(self, message, seconds, channel=None):
+    def ask(
+        self, message: Mapping[str, object], seconds: float, channel: socket.socket | None = None
+    ) -> dict[str, Any]:
         """Send a message and return the answer; raise Died where none comes in time."""
         self.channel.settimeout(seconds)
         try:
@@ -207,7 +213,7 @@ class Fork:
         except (EOFError, OSError):
             raise Died("ended") from None
 
-    def kill(self):
+    def kill(self) -> None:
         """End this process and everything it started."""
         for one in (self, *self.copies):
             one.channel.close()

@@ -3,19 +3,25 @@
 Everything here is at the mercy of the student's code; nobody believes it more than an answer.
 """
 
+from __future__ import annotations
+
 import os
 import random
 import resource
 import socket
+from typing import TYPE_CHECKING
 
 from scalelab.grading.box import cell
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
 
 # Soft bounds on one process; the walls bound all of them together.
 LIMITS = {"NPROC": 64, "NOFILE": 256, "FSIZE": 64 << 20, "CORE": 0, "MEMLOCK": 64 << 10}
 DATA = 1 << 30  # bytes that a process may add to what it starts with
 
 
-def prepared():
+def prepared() -> InteractiveShell:
     """Return a shell, with all imported that is used below: a fork has no rights to read it."""
     import scalelab.checks.call
     import scalelab.checks.plain
@@ -26,28 +32,28 @@ def prepared():
     return shell
 
 
-def main(shell, channel):
+def main(shell: InteractiveShell, channel: int) -> None:
     """Answer what comes over the socket until it is closed."""
     from scalelab.grading.box import wire
 
-    channel = socket.socket(fileno=channel)
+    line = socket.socket(fileno=channel)
     _quiet()
     _seed()
     names = shell.user_ns
     while True:
         try:
-            asked = wire.receive(channel)
+            asked = wire.receive(line)
         except EOFError:
             return
         if "environment" in asked:
             os.environ.update(asked["environment"])
-            wire.send(channel, {})
+            wire.send(line, {})
         elif "run" in asked:
-            wire.send(channel, cell.run(shell, asked["run"], asked["seconds"]))
+            wire.send(line, cell.run(shell, asked["run"], asked["seconds"]))
         elif "copy" in asked:
-            channel = _copied(channel)
+            line = _copied(line)
         else:
-            wire.send(channel, _answer(names, asked))
+            wire.send(line, _answer(names, asked))
 
 
 def _copied(channel):
@@ -71,7 +77,7 @@ def _copied(channel):
     return channel
 
 
-def limit(data_now):
+def limit(data_now: int) -> None:
     """Bound this process; called before any of the student's code."""
     for name, most in LIMITS.items():
         _lower(getattr(resource, f"RLIMIT_{name}"), most)

@@ -8,8 +8,11 @@ ours. Standard library only, plus `plain.Unreadable`.
 import base64
 import json
 import pickle
+import socket
 import struct
 import time
+from collections.abc import Iterable
+from typing import Any
 
 from scalelab.checks.call import Outcome
 from scalelab.checks.plain import LETTERS, Unreadable
@@ -22,13 +25,13 @@ class Broken(Exception):
     """The other side sent what is no frame."""
 
 
-def send(channel, message):
+def send(channel: socket.socket, message: object) -> None:
     """Write one frame to a socket."""
     data = json.dumps(message).encode()
     channel.sendall(_HEAD.pack(len(data)) + data)
 
 
-def receive(channel, end=None):
+def receive(channel: socket.socket, end: float | None = None) -> Any:
     """Read one frame; EOFError is the end, Broken no frame, TimeoutError none by the time `end`."""
     (size,) = _HEAD.unpack(_exactly(channel, _HEAD.size, end))
     if size > MOST:
@@ -52,17 +55,17 @@ def _exactly(channel, size, end):
     return b"".join(parts)
 
 
-def packed(arguments):
+def packed(arguments: Iterable[object]) -> str:
     """Write the arguments of a call, ours, for the student's process."""
     return base64.b85encode(pickle.dumps(tuple(arguments))).decode()
 
 
-def unpacked(text):
+def unpacked(text: str) -> tuple[object, ...]:
     """Read what `packed` wrote; only ever called in the student's process."""
     return pickle.loads(base64.b85decode(text))
 
 
-def encoded(value):
+def encoded(value: Any) -> Any:
     """Turn plain data into what JSON can say.
 
     >>> encoded([1, ..., 2j, {3: "x"}])
@@ -86,7 +89,7 @@ def encoded(value):
     return {"u": "something that cannot be sent"}
 
 
-def decoded(value):
+def decoded(value: Any) -> object:
     """Return the plain data of `encoded`, and an Unreadable for anything else.
 
     >>> decoded(encoded({"a": [float("inf"), None, 10**30]}))
@@ -123,7 +126,7 @@ def _decoded(value):
     return read[tag](inner)
 
 
-def clean(text):
+def clean(text: str) -> str:
     r"""Return text that can be written anywhere: whole characters, no control ones.
 
     >>> clean("a\x00b\udc80\n")
@@ -133,12 +136,12 @@ def clean(text):
     return "".join(c if c >= " " or c in "\n\t" else "\ufffd" for c in text)
 
 
-def told(outcome):
+def told(outcome: Outcome) -> list[Any]:
     """Turn an Outcome into what JSON can say."""
     return [encoded(outcome.value), outcome.error, outcome.said, outcome.attempted]
 
 
-def heard(message):
+def heard(message: Any) -> Outcome:
     """Return the Outcome that `told` told, whatever it is."""
     try:
         value, error, said, attempted = message

@@ -9,11 +9,12 @@ import os
 import re
 import stat
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import Self
 
 from scalelab.grading.course.read import BYTES
 
@@ -38,14 +39,15 @@ class Submission:
     reason: str = ""
     flags: list[str] = field(default_factory=list)
     when: str = ""  # ISO date and time of the hand-in, where known
-    load: Callable | None = None  # gives (bytes, reason) when it is this one's turn
+    # Gives (bytes, reason) when it is this one's turn.
+    load: Callable[[], tuple[bytes | None, str]] | None = None
 
     @property
-    def missing(self):
+    def missing(self) -> bool:
         """Whether nothing was handed in."""
         return self.data is None and not self.reason and self.load is None
 
-    def loaded(self):
+    def loaded(self) -> Self:
         """Return the submission with its bytes: a class of them would not fit into memory."""
         if self.load is None:
             return self
@@ -53,7 +55,9 @@ class Submission:
         return replace(self, data=data, reason=reason, load=None)
 
 
-def collect(place, slug, pattern="", roster=()):
+def collect(
+    place: str | Path, slug: str, pattern: str = "", roster: Iterable[str] = ()
+) -> list[Submission]:
     """Return the submissions by student, and one without bytes for everybody else on the roster."""
     place = Path(place)
     if place.is_dir():

@@ -9,6 +9,7 @@ import csv
 import fcntl
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,17 +25,17 @@ class Course:
     config: Any
     db_url: str
 
-    def folder(self, step):
+    def folder(self, step: str) -> Path:
         """Return nbgrader's folder for a step, such as "submitted"."""
         return self.root / self.config.CourseDirectory.get(f"{step}_directory", step)
 
     @property
-    def graded(self):
+    def graded(self) -> Path:
         """The folder of our results."""
         return self.root / "course" / "graded"
 
 
-def find(root, db_url=None):
+def find(root: str | Path, db_url: str | None = None) -> Course:
     """Read the configuration of the course at this folder."""
     root = Path(root)
     if not (root / CONFIG).is_file():
@@ -49,7 +50,7 @@ def find(root, db_url=None):
 
 
 @contextlib.contextmanager
-def writing(folder):
+def writing(folder: Path) -> Iterator[None]:
     """Hold a folder of results for one run; refuse where another one has it."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w") as file:
@@ -62,7 +63,7 @@ def writing(folder):
         yield
 
 
-def roster(path):
+def roster(path: str | Path) -> list[str]:
     """Return the students' ids in the first column of a CSV file, or in the one called `id`."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
@@ -78,7 +79,7 @@ def roster(path):
     return [row[column].strip() for row in rows if len(row) > column and row[column].strip()]
 
 
-def with_commands():
+def with_commands() -> None:
     """Let nbgrader find alembic, which it starts by name, also in an environment not activated."""
     here = str(Path(sys.executable).parent)
     if here not in os.environ.get("PATH", "").split(os.pathsep):

@@ -12,8 +12,14 @@ A hint is HTML that JupyterLab and the book fold alike, with Markdown inside:
 Standard library only; notebooks are nbformat nodes.
 """
 
+from __future__ import annotations
+
 import copy
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 HINT = re.compile(r"\bhints?\b", re.IGNORECASE)
 _FOLDED = re.compile(
@@ -21,7 +27,7 @@ _FOLDED = re.compile(
 )
 
 
-def hints(text):
+def hints(text: str) -> list[tuple[int, str, str]]:
     r"""Return (number, title, body) of each hint in the source of a cell.
 
     >>> hints("<details>\n<summary>Hint 1: start</summary>\n\nLook up.\n\n</details>")
@@ -30,7 +36,7 @@ def hints(text):
     return [(int(n), title, body.strip()) for n, title, body in _FOLDED.findall(text)]
 
 
-def without_hints(notebook):
+def without_hints(notebook: NotebookNode) -> NotebookNode:
     """Return a copy of a notebook without its hints and without the lines that announce them."""
     notebook = copy.deepcopy(notebook)
     for cell in notebook.cells:

@@ -6,7 +6,10 @@ Standard library only.
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from scalelab.grading.course.source import Cell, Source
 
 BYTES, CELLS, LETTERS = 50_000_000, 5_000, 200_000
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -35,13 +38,13 @@ class _Found:
     id: str  # of the cell of the source that this one is, or ""
 
 
-def read(data, source):
+def read(data: bytes, source: Source) -> Handed:
     """Return what was handed in; raise Unreadable where that is no notebook of this assignment."""
     handed = Handed()
     cells = _identified(_cells(data, handed.flags), source)
     if not any(cell.id for cell in cells):
         raise Unreadable(f"it holds no cell of {source.slug}")
-    used = set()
+    used: set[int] = set()
     for wanted in source.cells:
         if wanted.answer:
             handed.answers[wanted.id] = _answer(cells, wanted, source, used, handed.flags)
@@ -51,7 +54,7 @@ def read(data, source):
     return handed
 
 
-def blank(cell, texts):
+def blank(cell: Cell, texts: Iterable[str]) -> bool:
     r"""Say whether an answer is still what was released.
 
     >>> from scalelab.grading.course.source import Cell

@@ -30,12 +30,12 @@ class Cell:
     answer: bool = False
 
     @property
-    def check(self):
+    def check(self) -> bool:
         """Whether this cell judges answers by itself."""
         return self.graded and not self.answer and self.kind == "code"
 
     @property
-    def manual(self):
+    def manual(self) -> bool:
         """Whether a person gives the points."""
         return self.graded and not self.check
 
@@ -49,19 +49,19 @@ class Source:
     secret: bytes = b""
 
     @cached_property
-    def by_id(self):
+    def by_id(self) -> dict[str, Cell]:
         """Return the cells by their grade_id."""
         return {cell.id: cell for cell in self.cells}
 
     @cached_property
-    def exercises(self):
+    def exercises(self) -> list[list[Cell]]:
         """Return lists of cells: what comes before the first `## ` heading, then one per heading.
 
         >>> cells = (Cell("a", "code", "", ""), Cell("b", "markdown", "## One", ""))
         >>> [[cell.id for cell in part] for part in Source("x", cells).exercises]
         [['a'], ['b']]
         """
-        parts = [[]]
+        parts: list[list[Cell]] = [[]]
         for cell in self.cells:
             if cell.kind == "markdown" and re.match(r"## \S", cell.text):
                 parts.append([])
@@ -69,13 +69,13 @@ class Source:
         return parts
 
     @cached_property
-    def modules(self):
+    def modules(self) -> tuple[str, ...]:
         """List what the author's code imports.
 
         >>> Source("x", (Cell("a", "code", "import numpy as np, os.path", ""),)).modules
         ('numpy', 'os.path')
         """
-        found = {}
+        found: dict[str, None] = {}
         for cell in self.cells:
             if cell.kind == "code":
                 for line in cell.text.splitlines():
@@ -91,7 +91,7 @@ class Source:
         return tuple(found)
 
     @cached_property
-    def titles(self):
+    def titles(self) -> dict[str, str]:
         """Return {check or manual cell: heading of its question}."""
         titles, title = {}, ""
         for cell in self.cells:
@@ -101,13 +101,13 @@ class Source:
                 titles[cell.id] = title or cell.id
         return titles
 
-    def key(self, *parts):
+    def key(self, *parts: object) -> str:
         """Return a digest of some parts, the secret and the version of the grader."""
         told = json.dumps([VERSION, self.slug, self.secret.hex(), *parts], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()
 
 
-def load(root, slug):
+def load(root: str | Path, slug: str) -> Source:
     """Read solutions/SLUG/SLUG.ipynb, and the students' version in exercises/."""
     root = Path(root)
     if not re.fullmatch(r"[\w-]+", slug):
@@ -115,7 +115,8 @@ def load(root, slug):
     written = _cells(root / "solutions" / slug / f"{slug}.ipynb", "write it first")
     released = _cells(root / "exercises" / slug / f"{slug}.ipynb", "run `make exercises`")
     stubs = {_id(cell): cell for cell in released}
-    cells, seen = [], set()
+    cells: list[Cell] = []
+    seen: set[str] = set()
     for cell in written:
         role = cell.get("metadata", {}).get("nbgrader", {})
         name = _id(cell)

@@ -6,6 +6,10 @@ Standard library only.
 import ast
 import re
 import symtable
+from collections.abc import Container, Iterable, Iterator, Sequence
+
+from scalelab.grading.course.read import Handed
+from scalelab.grading.course.source import Cell
 
 # What may stand in a cell that does nothing but give values to names.
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Import, ast.ImportFrom, ast.FunctionDef)
@@ -15,7 +19,12 @@ _MAGIC = re.compile(r"(?m)^[ \t]*[%!].*$")
 _DYNAMIC = {"exec", "eval", "globals", "locals", "vars", "get_ipython"}
 
 
-def steps(setup, earlier, exercise, handed):
+def steps(
+    setup: Sequence[Cell],
+    earlier: Iterable[Sequence[Cell]],
+    exercise: Sequence[Cell],
+    handed: Handed,
+) -> Iterator[tuple[str, str | None]]:
     """Yield what one exercise runs: (key, text) of a cell, or (check, None).
 
     Cells of earlier exercises come only where this one uses their names.
@@ -33,7 +42,7 @@ def steps(setup, earlier, exercise, handed):
         yield from _texts([cell], handed)
 
 
-def needed(earlier, cells, handed):
+def needed(earlier: Iterable[Cell], cells: Iterable[Cell], handed: Handed) -> bool:
     """Say whether some cells use what the cells of earlier exercises define.
 
     >>> from scalelab.grading.course.source import Cell
@@ -43,14 +52,15 @@ def needed(earlier, cells, handed):
     >>> needed([one], [two], given), needed([two], [one], given)
     (True, False)
     """
-    defined, used = set(), set()
+    defined: set[str] = set()
+    used: set[str] = set()
     for part, names in ((earlier, defined), (cells, used)):
         for _, text in _texts(part, handed):
             names |= _names(text, ast.Store if names is defined else ast.Load)
     return bool(defined & used or "*" in defined or _DYNAMIC & used)
 
 
-def inert(later, earlier, ours=()):
+def inert(later: Sequence[str], earlier: Iterable[str], ours: Container[str] = ()) -> bool:
     """Say whether functions of earlier cells do the same after some later ones have run as before.
 
     Only what is plain to see counts: definitions and simple values, under names of their own.

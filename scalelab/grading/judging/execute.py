@@ -7,17 +7,22 @@ Nothing is judged before the process is gone. Standard library only.
 """
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from scalelab.checks import keys
 from scalelab.checks.call import Outcome
 from scalelab.checks.plain import Unreadable
 from scalelab.grading.box import wire
-from scalelab.grading.box.clean_output import cleaned, stopped
-from scalelab.grading.box.sandbox import Died
+from scalelab.grading.box.clean_output import Shown, cleaned, stopped
+from scalelab.grading.box.sandbox import Died, Sandbox
+from scalelab.grading.course.read import Handed
+from scalelab.grading.course.source import Source
 from scalelab.grading.course.steps import inert, steps
 
 GRACE = 1.0  # seconds beyond its limit before a process that does not stop is ended
+# By check: the names to read, and the calls as (function, its cases, whether they are hidden).
+Plan = dict[str, tuple[dict[str, None], list[tuple[str, list[str], bool]]]]
 _WHY = {"flood": "sent too much", "ended": "ended the process"}
 
 
@@ -39,15 +44,23 @@ class Transcript:
     the checks that could not be asked to the end.
     """
 
-    values: dict = field(default_factory=dict)
-    outcomes: dict = field(default_factory=dict)
-    cells: dict = field(default_factory=dict)
-    flags: list = field(default_factory=list)
-    gone: set = field(default_factory=set)
+    values: dict[str, dict[str, tuple[bool, object]]] = field(default_factory=dict)
+    outcomes: dict[str, dict[str, list[list[Outcome]]]] = field(default_factory=dict)
+    cells: dict[str, Shown] = field(default_factory=dict)
+    flags: list[str] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)
     late: bool = False  # something took too long
 
 
-def execute(sandbox, source, handed, plan, limits, only, key=""):
+def execute(
+    sandbox: Sandbox,
+    source: Source,
+    handed: Handed,
+    plan: Plan,
+    limits: Limits,
+    only: Collection[str],
+    key: str = "",
+) -> Transcript:
     """Run what some checks need and return the Transcript; `key` gives a student's own numbers."""
     run = _Run(sandbox, handed, plan, limits, key)
     run.ours = {c.text for c in source.cells if c.kind == "code" and not c.answer}
@@ -199,7 +212,10 @@ class _Run:
             if outcomes[-1].error == "Timeout":
                 return
 
-    at, calling, reading, ours = "", None, None, ()
+    at = ""
+    calling: list[Outcome] | None = None
+    reading: tuple[str, str] | None = None
+    ours: Collection[str] = ()
 
     def _ask(self, fork, message, seconds):
         left = self._left(seconds)

@@ -10,6 +10,8 @@ import multiprocessing
 import os
 import re
 import signal
+from collections.abc import Iterator
+from typing import Any
 
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.box.sandbox import START, NoWorker, not_started
@@ -17,7 +19,7 @@ from scalelab.refusal import Refusal
 
 
 @contextlib.contextmanager
-def local(workers):
+def local(workers: int) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
     """Give a pool of processes, which die with this one whatever ends it."""
     try:
         pool = _started(workers)
@@ -65,7 +67,7 @@ def _end(pool):
 
 
 @contextlib.contextmanager
-def dask(address):
+def dask(address: str) -> Iterator[concurrent.futures.Executor]:
     """Give the executor of a cluster whose scheduler listens at this address."""
     try:
         from distributed import Client
@@ -87,7 +89,7 @@ def dask(address):
         yield client.get_executor(pure=False)
 
 
-def slots(executor):
+def slots(executor: Any) -> int:
     """Return how many submissions to hand out at once, so that nobody waits for the next."""
     client = getattr(executor, "_client", None)
     return 2 * max(1, sum(client.nthreads().values()) if client else executor._max_workers)

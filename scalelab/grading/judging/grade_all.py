@@ -8,22 +8,38 @@ is to blame. Submissions that take long wait until the others are done. Standard
 import concurrent.futures
 import json
 import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 
 from scalelab.grading.box.sandbox import NoWorker
 from scalelab.grading.judging import result as results
-from scalelab.grading.judging.grade_one import QUICK, grade, settled
+from scalelab.grading.judging.grade_one import QUICK, Job, grade, settled
+from scalelab.grading.judging.result import Result
 
+Pool = Callable[[], AbstractContextManager[concurrent.futures.Executor]]
+Slots = Callable[[concurrent.futures.Executor], int]  # how many jobs to hand out at once
+Progress = Callable[[int, int, Result], object]  # told how many are done, of how many, and the last
 ATTEMPTS = 3  # workers that one submission may lose before it is given up
 
 
-def run(jobs, executor, slots, folder, report=lambda done, total, result: None):
+def run(
+    jobs: Sequence[Job],
+    executor: Pool,
+    slots: Slots,
+    folder: Path,
+    report: Progress = lambda done, total, result: None,
+) -> dict[str, Result]:
     """Grade all jobs; return {student: result}, each kept in `folder` as well.
 
     `executor` is called for a context that gives an executor, again whenever one is broken.
     """
-    done, seconds, attempts = {}, {}, {}
-    waiting, total = [], len(jobs)
+    done: dict[str, Result] = {}
+    seconds: dict[str, float] = {}
+    attempts: dict[str, int] = {}
+    waiting: list[Job] = []
+    total = len(jobs)
 
     def finish(job, found):
         student = job.submission.student
@@ -99,7 +115,7 @@ def _loaded(job):
     return replace(job, submission=job.submission.loaded())
 
 
-def timed(job):
+def timed(job: Job) -> tuple[float, Result | None]:
     """Grade one submission where this runs; return (seconds, result)."""
     start = time.monotonic()
     found = grade(job)

@@ -15,7 +15,7 @@ from scalelab.grading.course.read import Unreadable, blank, read
 from scalelab.grading.course.source import Source
 from scalelab.grading.judging.execute import Limits, execute
 from scalelab.grading.judging.judge import Judge, Unasked
-from scalelab.grading.judging.result import FAILED, MISSING, result
+from scalelab.grading.judging.result import FAILED, MISSING, Result, result
 
 QUICK = 2.0  # seconds after which a submission has to wait until the others are done
 
@@ -30,7 +30,7 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     unsafe: bool = False
     modules: tuple[str, ...] = MODULES
-    previous: dict | None = None
+    previous: Result | None = None
     only: frozenset[str] | None = None
     quick: bool = False
 
@@ -39,11 +39,12 @@ _here = threading.local()  # a sandbox serves one thread
 _judging = threading.Lock()  # a check's prints are caught for the whole process
 
 
-def grade(job):
+def grade(job: Job) -> Result | None:
     """Return the result of one submission, or None if it has to wait for the slow ones."""
     found = settled(job)
     if found is not None:
         return found
+    assert job.submission.data is not None  # else it would be settled
     try:
         handed = read(job.submission.data, job.source)
     except Unreadable as error:
@@ -56,7 +57,7 @@ def grade(job):
     return _composed(job, handed, keys, transcript, fresh)
 
 
-def settled(job):
+def settled(job: Job) -> Result | None:
     """Return the result where nothing has to be run: nothing there, or nothing has changed."""
     source, submission, old = job.source, job.submission, job.previous
     if submission.missing:
@@ -138,14 +139,14 @@ def _sandbox(job):
     return _here.sandbox
 
 
-def close():
+def close() -> None:
     """End the fork server of this thread."""
     if getattr(_here, "sandbox", None):
         _here.sandbox.close()
         _here.sandbox = None
 
 
-_judges = {}
+_judges: dict[Source, Judge] = {}
 
 
 def _judge(source):

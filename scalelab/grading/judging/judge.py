@@ -5,11 +5,14 @@ with what the student's process answered, after it is gone. Both times it is the
 runs under nbgrader. Standard library only, plus the checks.
 """
 
+from __future__ import annotations
+
 import ast
 import contextlib
 import io
 import os
 import re
+from typing import TYPE_CHECKING, Any
 
 from scalelab.checks import keys
 from scalelab.checks.judge import FRESH
@@ -17,7 +20,11 @@ from scalelab.checks.report import RIGHT
 from scalelab.checks.task import Task
 from scalelab.checks.value import GRADED
 from scalelab.grading.box import wire
+from scalelab.grading.course.source import Source
 from scalelab.refusal import Refusal
+
+if TYPE_CHECKING:
+    from scalelab.grading.judging.execute import Plan, Transcript
 
 _TELLS_NOTHING = {*FRESH.values(), *GRADED.values()}
 
@@ -29,16 +36,17 @@ class Unasked(Exception):
 class Judge:
     """The check cells of an assignment, ready to plan and to judge for any student's key."""
 
-    def __init__(self, source):
+    def __init__(self, source: Source) -> None:
         self.source = source
         self.checks = [cell for cell in source.cells if cell.check]
         self._code = {c.id: _compiled(c) for c in source.cells if c.kind == "code" and not c.answer}
         self._personal = any("variant" in cell.text for cell in source.cells)
-        self._more = {cell.id: {} for cell in self.checks}
-        self._plans, self._stages = {}, {}
+        self._more: dict[str, dict[str, None]] = {cell.id: {} for cell in self.checks}
+        self._plans: dict[str, Plan] = {}
+        self._stages: dict[str, dict[str, Any]] = {}
         self.plan("")
 
-    def plan(self, key):
+    def plan(self, key: str) -> Plan:
         """Return {check: (names to read, calls)} for a student's key.
 
         A call is (name of the function, its cases, whether they are hidden).
@@ -54,7 +62,7 @@ class Judge:
             name: ({**read, **self._more[name]}, calls) for name, (read, calls) in plans.items()
         }
 
-    def judge(self, check, transcript, key=""):
+    def judge(self, check: str, transcript: Transcript, key: str = "") -> dict[str, Any]:
         """Return one test in Gradescope's shape; raise Unasked where more must be asked first."""
         cell = self.source.by_id[check]
         self.plan(key)

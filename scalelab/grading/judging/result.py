@@ -8,14 +8,20 @@ import contextlib
 import json
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
+
+from scalelab.grading.course.collect import Submission
+from scalelab.grading.course.source import Source
 
 GRADED, FLAGGED, FAILED, MISSING = "graded", "graded with flags", "failed", "missing"
 STATES = (GRADED, FLAGGED, FAILED, MISSING)
 SCHEMA = 1
+Result = dict[str, Any]
+Marks = dict[str, tuple[float | None, str | None]]  # by cell: what a person gave and wrote
 
 
-def result(source, submission, **found):
+def result(source: Source, submission: Submission, **found: Any) -> Result:
     """Return a result; `found` is what this one has beyond the common fields."""
     flags = [*submission.flags, *found.pop("flags", ())]
     status = found.pop("status", FLAGGED if flags else GRADED)
@@ -38,12 +44,12 @@ def result(source, submission, **found):
     }
 
 
-def written(result):
+def written(result: Result) -> bytes:
     """Return the bytes of a result: the same for the same result."""
     return (json.dumps(result, indent=1, sort_keys=True) + "\n").encode()
 
 
-def read(path):
+def read(path: str | Path) -> Result | None:
     """Return the result in a file, or None where there is none that is whole."""
     try:
         found = json.loads(Path(path).read_bytes())
@@ -52,7 +58,7 @@ def read(path):
     return found if isinstance(found, dict) and found.get("schema") == SCHEMA else None
 
 
-def file_name(student):
+def file_name(student: str) -> str:
     """Return a file name that no student's id can turn into another place.
 
     >>> file_name("ada"), file_name("../x"), file_name(".ssh")
@@ -67,12 +73,12 @@ def file_name(student):
     return name
 
 
-def is_plain(student):
+def is_plain(student: str) -> bool:
     """Say whether an id is its own file name, so that any tool can make a folder of it."""
     return bool(student) and file_name(student) == student
 
 
-def keep(path, data, sync=True):
+def keep(path: Path, data: bytes, sync: bool = True) -> None:
     """Write a file whole or not at all; without `sync`, a power cut may still lose it."""
     fresh = path.with_name(f".{os.getpid()}.new")  # short, however long the name is
     try:

@@ -6,10 +6,12 @@ Standard library only.
 import json
 import re
 
-from scalelab.grading.course.source import VERSION
+from scalelab.grading.course.course import Course
+from scalelab.grading.course.source import VERSION, Source
+from scalelab.grading.judging.result import Result
 
 
-def notebook(course, source, result):
+def notebook(course: Course, source: Source, result: Result) -> bytes:
     """Return the bytes of the graded notebook of one result."""
     path = course.root / "solutions" / source.slug / f"{source.slug}.ipynb"
     made = json.loads(path.read_text(encoding="utf-8"))

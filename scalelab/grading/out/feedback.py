@@ -7,13 +7,16 @@ Standard library only.
 import re
 
 from scalelab.grading.course.hints import hints
-from scalelab.grading.judging.result import FAILED, MISSING
+from scalelab.grading.course.source import Source
+from scalelab.grading.judging.result import FAILED, MISSING, Marks, Result
 from scalelab.grading.out.pages import page, pre, text
 
 _DETAILS = re.compile(r"<details>.*?</details>", re.S)
 
 
-def feedback(source, result, marks=None, penalty=0.0):
+def feedback(
+    source: Source, result: Result, marks: Marks | None = None, penalty: float = 0.0
+) -> str:
     """Return the page of one result; `marks` is {cell: (score, comment)} of what a person gave."""
     marks = marks or {}
     title = f"{source.slug}: {result['student']}"
@@ -28,7 +31,7 @@ def feedback(source, result, marks=None, penalty=0.0):
     return page(title, *parts)
 
 
-def total(result, marks, penalty=0.0):
+def total(result: Result, marks: Marks, penalty: float = 0.0) -> tuple[float, float, int]:
     """Return (points so far, points at most, how many answers a person has still to read).
 
     >>> total({"tests": [{"id": "c", "score": 2.0, "max_score": 3.0}], "manual": []}, {})

@@ -3,6 +3,7 @@
 Standard library only.
 """
 
+from collections.abc import Container, Iterable
 from html import escape
 
 # Even if a tag got through, the browser would load and run nothing.
@@ -27,12 +28,12 @@ img {{ max-width: 100%; background: white; }} summary {{ cursor: pointer; }}
 """
 
 
-def page(title, *parts):
+def page(title: str, *parts: str) -> str:
     """Return a whole page from a plain title and finished parts."""
     return _HEAD.format(title=text(title)) + "\n".join(parts) + "\n</body></html>\n"
 
 
-def text(value):
+def text(value: object) -> str:
     """Escape a value for any place in a page.
 
     >>> text("<script>")
@@ -41,12 +42,14 @@ def text(value):
     return escape(str(value), quote=True)
 
 
-def pre(value, kind=""):
+def pre(value: object, kind: str = "") -> str:
     """Return a block that keeps its lines."""
     return f'<pre class="{kind}">{text(value)}</pre>' if str(value).strip() else ""
 
 
-def table(head, rows, numbers=()):
+def table(
+    head: Iterable[object], rows: Iterable[Iterable[object]], numbers: Container[int] = ()
+) -> str:
     """Return a table; `numbers` are the columns that stand to the right."""
 
     def row(cells, tag):

@@ -9,16 +9,18 @@ import contextlib
 import logging
 import subprocess
 import time
+from collections.abc import Iterable
 
-from scalelab.grading.course.course import with_commands
-from scalelab.grading.judging.result import FAILED, MISSING
+from scalelab.grading.course.course import Course, with_commands
+from scalelab.grading.course.source import Source
+from scalelab.grading.judging.result import FAILED, MISSING, Marks, Result
 from scalelab.refusal import Refusal
 
 BATCH = 50  # submissions of one transaction
 TRIES = 4
 
 
-def record(course, source, results):
+def record(course: Course, source: Source, results: Iterable[Result]) -> None:
     """Write results to the gradebook, and try again when its connection is lost."""
     from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -42,12 +44,13 @@ def record(course, source, results):
             raise _unwritable(course, error) from None
 
 
-def by_hand(course, source):
+def by_hand(course: Course, source: Source) -> tuple[dict[str, Marks], dict[str, float]]:
     """Return {student: {cell: (score, comment)}} of what people gave, and {student: penalty}."""
     from nbgrader.api import MissingEntry
 
     with_commands()
-    given, penalties = {}, {}
+    given: dict[str, Marks] = {}
+    penalties: dict[str, float] = {}
     with _open(course) as book:
         try:
             submissions = book.find_assignment(source.slug).submissions
@@ -65,7 +68,7 @@ def by_hand(course, source):
     return given, penalties
 
 
-def students(course):
+def students(course: Course) -> list[str]:
     """Return the ids of everybody in the gradebook."""
     with_commands()
     with _open(course) as book:

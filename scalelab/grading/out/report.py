@@ -5,13 +5,21 @@ Standard library only.
 
 import collections
 import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from scalelab.grading.judging.result import GRADED, STATES
+from scalelab.grading.course.source import Source
+from scalelab.grading.judging.result import GRADED, STATES, Marks, Result
 from scalelab.grading.out.feedback import total
 from scalelab.grading.out.pages import page, table, text
 
 
-def summary(source, results, marks=None, penalties=None):
+def summary(
+    source: Source,
+    results: Sequence[Result],
+    marks: Mapping[str, Marks] | None = None,
+    penalties: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
     """Return the class report as plain data."""
     marks, penalties = marks or {}, penalties or {}
     graded = [one for one in results if one["tests"]]
@@ -34,7 +42,7 @@ def summary(source, results, marks=None, penalties=None):
     }
 
 
-def html(found):
+def html(found: Mapping[str, Any]) -> str:
     """Return the class report as a page."""
     states = ", ".join(f"{count} {state}" for state, count in found["states"].items() if count)
     spread = found["points"]

@@ -5,14 +5,23 @@ Standard library only.
 
 import csv
 import io
+from collections.abc import Iterable, Mapping
 
-from scalelab.grading.judging.result import FAILED, MISSING
+from scalelab.grading.course.source import Source
+from scalelab.grading.judging.result import FAILED, MISSING, Marks, Result
 from scalelab.grading.out.feedback import total
 
 
-def tables(source, results, marks, penalties):
+def tables(
+    source: Source,
+    results: Iterable[Result],
+    marks: Mapping[str, Marks],
+    penalties: Mapping[str, float],
+) -> dict[str, str]:
     """Return {file name: text} of all three tables; a submission without a score has no number."""
-    ours, canvas, moodle = [], [], []
+    ours: list[list] = []
+    canvas: list[list] = []
+    moodle: list[list] = []
     for one in results:
         student, status = one["student"], one["status"]
         scored = status not in (FAILED, MISSING)

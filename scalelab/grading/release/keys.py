@@ -5,6 +5,7 @@ again from the course's secret. Who was handed no key works, and is graded, with
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from scalelab.checks.fresh import PUBLIC, secret
@@ -12,7 +13,7 @@ from scalelab.checks.keys import student_key
 from scalelab.refusal import Refusal
 
 
-def hand_out(course, students):
+def hand_out(course: str | Path, students: Sequence[str]) -> list[Path]:
     """Write course/keys/ID.key for each student and return the paths.
 
     A key that is there already is written again as it was: it follows from secret and id.

@@ -5,10 +5,16 @@ marker or a copied line publishes a solution without a word. Standard library on
 nbformat nodes.
 """
 
+from __future__ import annotations
+
 import difflib
 import re
+from typing import TYPE_CHECKING
 
 from scalelab.grading.course.hints import HINT
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 _MARKS = {
     f"{edge}{kind}": (edge, kind)
@@ -30,7 +36,7 @@ _HIDDEN = re.compile(r"hidden\s*=\s*True|\bfresh\(")
 _SHORT = 12  # a line of fewer letters and signs, such as "return total", gives nothing away
 
 
-def leaks(source, release, exam=False):
+def leaks(source: NotebookNode, release: NotebookNode, exam: bool = False) -> list[str]:
     """Return one clause per kind of thing, cell by cell, that the release must not hold."""
     found = [
         f"the notebook has metadata {name!r}"
@@ -50,7 +56,7 @@ def leaks(source, release, exam=False):
     return found
 
 
-def marker(line):
+def marker(line: str) -> tuple[str, str] | None:
     """Return (edge, kind) if a line is an nbgrader marker in any spelling, else None.
 
     >>> marker("### BEGIN  SOLUTION"), marker("#begin hidden-test"), marker("=END mark_scheme")

@@ -14,7 +14,9 @@ import shutil
 import subprocess
 import tarfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from scalelab.grading.release.leaks import marker
 from scalelab.refusal import Refusal
@@ -33,7 +35,7 @@ _STRAY = re.compile(r"(^|/)solutions/|(?<!grading/)\bcourse/|tests/assignments/|
 _MARKER = re.compile(r"^\W*(BEGIN|END)\W+(SOLUTION|HIDDEN\W?TESTS?|MARK\W?SCHEME)\W*$", re.M | re.I)
 
 
-def passages(notebook):
+def passages(notebook: Mapping[str, Any]) -> dict[str, str]:
     r"""Return {squeezed passage: cell} that must never be published, from a source notebook.
 
     In code two neighbouring lines, or one long one; in a mark scheme every long line.
@@ -43,7 +45,8 @@ def passages(notebook):
     >>> passages({"cells": [cell]})
     {'x=1#oftwoy=x+1234': 'a'}
     """
-    found, shown = {}, ""
+    found: dict[str, str] = {}
+    shown = ""
     for cell in notebook["cells"]:
         kept, regions = _regions(cell)
         shown += _squeezed("\n".join(kept))
@@ -59,7 +62,7 @@ def passages(notebook):
     return {p: cell for p, cell in found.items() if p not in shown and not _FORM.fullmatch(p)}
 
 
-def look(path, secrets):
+def look(path: str | Path, secrets: Mapping[str, str]) -> list[str]:
     """Return one clause per thing in a file, a folder or an archive that must not be there.
 
     `secrets` maps a squeezed passage to where it is from.
@@ -80,9 +83,9 @@ def look(path, secrets):
     return found
 
 
-def course_secrets(root):
+def course_secrets(root: str | Path) -> dict[str, str]:
     """Return {squeezed passage: where it is from} of all assignments and of the course's secret."""
-    secrets = {}
+    secrets: dict[str, str] = {}
     for path in sorted((Path(root) / "solutions").glob("*/*.ipynb")):
         notebook = json.loads(path.read_text(encoding="utf-8"))
         for cell in notebook["cells"]:

@@ -18,7 +18,7 @@ from scalelab.refusal import Refusal
 EXAM = Path("course", "exam")
 
 
-def build(root, slug, exam=False):
+def build(root: str | Path, slug: str, exam: bool = False) -> str:
     """Return the text of the release of one assignment, as nbgrader makes it.
 
     The folder of the source may hold its notebook only, and the release must pass `leaks`.
@@ -31,8 +31,8 @@ def build(root, slug, exam=False):
     source = Path(root) / "solutions" / slug / f"{slug}.ipynb"
     _insist(source.is_file(), f"{source} is missing: an assignment is solutions/SLUG/SLUG.ipynb")
     _insist_alone(source)
-    with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder)
+    with tempfile.TemporaryDirectory() as clean:
+        folder = Path(clean)
         shutil.copy(Path(root) / CONFIG, folder)
         (folder / "solutions" / slug).mkdir(parents=True)
         shutil.copy(source, folder / "solutions" / slug)
@@ -64,7 +64,7 @@ def _exam(release):
     return nbformat.writes(release) + "\n", release
 
 
-def differences(old, new):
+def differences(old: str, new: str) -> list[str]:
     """Say in which cells two notebooks, given as text, differ.
 
     >>> cell = '{"id": "a", "cell_type": "markdown", "metadata": {}, "source": "%s"}'
@@ -77,18 +77,19 @@ def differences(old, new):
     if old == new:
         return []
     try:
-        old, new = (nbformat.reads(text, 4) for text in (old, new))
+        before, after = (nbformat.reads(text, 4) for text in (old, new))
     except Exception as error:
         return [f"not a notebook: {error}"]
     found = []
-    for a, b in itertools.zip_longest(old.cells, new.cells, fillvalue={}):
+    nothing: dict[str, object] = {}
+    for a, b in itertools.zip_longest(before.cells, after.cells, fillvalue=nothing):
         parts = [key for key in {**a, **b} if a.get(key) != b.get(key)]
         if parts:
             found.append(f"cell {(b or a).get('id')!r}: {', '.join(parts)}")
     return found or ["metadata or layout of the file"]
 
 
-def one(root, slug, check=False, exam=False):
+def one(root: Path, slug: str, check: bool = False, exam: bool = False) -> Path:
     """Build one assignment, and compare it with exercises/ or put it there; return where, from the root."""
     text = build(root, slug, exam)
     place = root / (EXAM if exam else "exercises") / slug / f"{slug}.ipynb"
@@ -106,7 +107,7 @@ def one(root, slug, check=False, exam=False):
     return place.relative_to(root)
 
 
-def slugs(root):
+def slugs(root: Path) -> list[str]:
     """List the assignments; every folder in exercises/ must be one of them."""
     _insist((root / CONFIG).is_file(), f"{root / CONFIG} is missing: run this from a course's root")
     found, made = (

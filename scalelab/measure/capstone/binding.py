@@ -3,13 +3,18 @@
 import hashlib
 import inspect
 import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from scalelab.arguments import real, shown
 from scalelab.refusal import Refusal
 
+Source = ModuleType | Callable[..., object]
 
-def digest(data):
+
+def digest(data: object) -> str:
     """Sixteen characters that change when anything in the data does: arrays, tensors, text, bytes.
 
     >>> digest([1.0, 2.0]) == digest((1.0, 2.0)), digest(b"a") == digest(b"b")
@@ -20,14 +25,14 @@ def digest(data):
     return found.hexdigest()[:16]
 
 
-def version(code):
+def version(code: str | Source | Sequence[Source]) -> str:
     """What ran: the digest of the sources of functions or modules, or the version that a text names.
 
     The whole file of a function counts, helpers included; in a notebook its own cell does.
     """
     if isinstance(code, str):
         return word("code", code)
-    parts = code if isinstance(code, (list, tuple)) else [code]
+    parts: Sequence[Any] = code if isinstance(code, (list, tuple)) else [code]
     sources = []
     for part in parts:
         try:
@@ -65,7 +70,7 @@ def _feed(found, data):
         )
 
 
-def setting(name, given):
+def setting(name: str, given: dict[str, float | str | bool]) -> dict[str, float | str | bool]:
     """Return names with their plain values: what a run was told."""
     plain = isinstance(given, dict) and all(
         isinstance(key, str) and (isinstance(value, (str, bool)) or not math.isnan(_number(value)))
@@ -91,7 +96,7 @@ def _plain(value):
     return int(value) if number.is_integer() and not isinstance(value, float) else number
 
 
-def word(name, given):
+def word(name: str, given: str) -> str:
     """Return a text that says something."""
     if not isinstance(given, str) or not given.strip():
         raise Refusal(f"{name} must be text, got {shown(given)}: name it")

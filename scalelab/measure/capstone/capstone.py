@@ -13,20 +13,29 @@ and under Slurm, one torchrun on each node:
 Without torchrun the same command starts its own processes. Torch inside functions.
 """
 
+from __future__ import annotations
+
+import contextlib
 import os
 import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from scalelab.arguments import real, shown, whole
-from scalelab.measure.capstone import classifier, one_pass
-from scalelab.measure.capstone import settings as _plan
+from scalelab.measure.capstone import classifier, one_pass, settings as _plan
 from scalelab.measure.capstone.settings import Plan
 from scalelab.measure.energy import energy
 from scalelab.measure.ranks import torchrun, workers
-from scalelab.records import Passes
+from scalelab.records import Pass, Passes
 from scalelab.refusal import Refusal
 
+if TYPE_CHECKING:
+    import torch
 
-def study(counts, *plans, seeds=3, device="cpu", limit=300.0):
+
+def study(
+    counts: Sequence[int], *plans: Plan, seeds: int = 3, device: str = "cpu", limit: float = 300.0
+) -> list[Passes]:
     """Run every plan on every worker count with every seed; return Passes for each plan. Section 41.6.
 
     Processes are started once per count. Under torchrun its ranks do it, and all get the result.
@@ -42,7 +51,7 @@ def study(counts, *plans, seeds=3, device="cpu", limit=300.0):
         real("price", plan.price, "it is in dollars per worker and hour", 0, above=True)
         for count in counts:
             plan.at(count)
-    found = [[] for _ in plans]
+    found: list[list[Pass]] = [[] for _ in plans]
     for count in counts:
         told = workers.launch(
             passes, count, device=device, limit=limit, plans=list(plans), seeds=seeds
@@ -52,12 +61,12 @@ def study(counts, *plans, seeds=3, device="cpu", limit=300.0):
     return [Passes(p.name, tuple(kept)) for p, kept in zip(plans, found, strict=True)]
 
 
-def passes(*, plans, seeds):
+def passes(*, plans: Sequence[Plan], seeds: int) -> list[list[Pass]]:
     """What each rank does: every plan with every seed, a pass each."""
     return [[one(plan, seed) for seed in range(seeds)] for plan in plans]
 
 
-def one(plan, seed):
+def one(plan: Plan, seed: int) -> Pass:
     """Train once and evaluate, and return the sealed record of both."""
     trained = classifier.Classifier(plan.width, seed)
     samples, batch = plan.at(trained.count)
@@ -70,7 +79,11 @@ def one(plan, seed):
         configuration, varied=varied, seed=seed, data=held_out, metric="accuracy",
         code=[sys.modules[__name__], _plan, classifier], rate=plan.price * trained.count,
     ) as run:  # fmt: skip
-        meter = energy.meter() if os.environ.get("LOCAL_RANK", "0") == "0" else _nothing()
+        # The first rank of a node reads for all of them.
+        first = os.environ.get("LOCAL_RANK", "0") == "0"
+        meter: contextlib.AbstractContextManager[energy.Meter | None] = (
+            energy.meter() if first else contextlib.nullcontext()
+        )
         with meter as spent, run.work(samples * plan.epochs):
             trained.train(inputs, labels, batch, plan.epochs, seed, plan.warmup)
         ranks = _everyones((spent and spent.joules, trained.waits), trained.count)
@@ -78,10 +91,11 @@ def one(plan, seed):
         # The rank that comes last to an exchange waits for nobody: its time is the exchange's own.
         run.exposed = sum(map(min, zip(*(waits for _, waits in ranks), strict=True)))
         run.quality(trained.accuracy(*held_out))
+    assert run.record is not None  # the block has ended
     return run.record
 
 
-def gradient_gap(*, batch=64, width=256, seed=0):
+def gradient_gap(*, batch: int = 64, width: int = 256, seed: int = 0) -> float:
     """How far the averaged gradient is from that of one worker, relative: rounding, or a mistake.
 
     Inside a job; every rank compares for itself. Section 41.6.
@@ -94,12 +108,13 @@ def gradient_gap(*, batch=64, width=256, seed=0):
     for each in (shared, alone):
         each.gradient(*data, each.own(chosen))
     ours, theirs = (
-        torch.cat([p.grad.flatten() for p in each.model.parameters()]) for each in (shared, alone)
+        torch.cat([p.grad.flatten() for p in each.model.parameters() if p.grad is not None])
+        for each in (shared, alone)
     )
     return float((ours - theirs).norm() / theirs.norm())
 
 
-def service(seed=0, batch=64):
+def service(seed: int = 0, batch: int = 64) -> Callable[..., torch.Tensor]:
     """What `serve.start` calls: train as the one-worker pass of this seed did, then answer requests."""
     import torch
 
@@ -109,7 +124,7 @@ def service(seed=0, batch=64):
     trained.train(*classifier.drawn(samples, stream=1), batch, plan.epochs, seed)
     request = classifier.drawn(1, stream=0)[0]
 
-    def answer(requests=1):
+    def answer(requests: int = 1) -> torch.Tensor:
         with torch.inference_mode():
             return trained.model(request.expand(requests, -1)).argmax(1)
 
@@ -130,13 +145,3 @@ def _sum(joules, count):
     """Add up the energy of the nodes; None where one of them could not tell."""
     told = joules[:: torchrun.sizes()[0] if torchrun.inside() else count]
     return None if None in told else sum(told)
-
-
-class _nothing:
-    """A meter for the other ranks of a node: its first reads for all of them."""
-
-    def __enter__(self):
-        return None
-
-    def __exit__(self, *_):
-        return False

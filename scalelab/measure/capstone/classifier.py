@@ -4,14 +4,20 @@ However many ranks share a step, it is the step that one of them would take. All
 seeds and none from a clock. Torch inside functions.
 """
 
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
 
 FEATURES, CLASSES, HELD_OUT = 32, 10, 4096
 BATCH, RATE, MOMENTUM = 64, 0.02, 0.9  # the learning rate of that batch; of others in proportion
 _PROTOTYPES, _NOISE = 40, 1.2
 
 
-def drawn(count, stream):
+def drawn(count: int, stream: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Inputs and labels: noisy copies of forty points, four to a class; `stream` 0 is held out."""
     import torch
 
@@ -25,7 +31,7 @@ def drawn(count, stream):
 class Classifier:
     """Its part in the training of a network `width` wide, on one rank or alone."""
 
-    def __init__(self, width, seed):
+    def __init__(self, width: int, seed: int) -> None:
         import torch
         from torch import distributed, nn
 
@@ -33,20 +39,30 @@ class Classifier:
         self.rank = distributed.get_rank() if group else 0
         self.count = distributed.get_world_size() if group else 1
         self.place = _place() if group else torch.device("cpu")
-        self.waits = []  # of each exchange, seconds
+        self.waits: list[float] = []  # of each exchange, seconds
         torch.manual_seed(seed)
-        parts, inputs = [], FEATURES
+        parts, inputs = list[nn.Module](), FEATURES
         for outputs in (width, width, width):
             parts += [nn.Linear(inputs, outputs), nn.ReLU()]
             inputs = outputs
         self.model = nn.Sequential(*parts, nn.Linear(inputs, CLASSES))
-        for layer in self.model[::2]:
-            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
-            nn.init.zeros_(layer.bias)
+        for layer in self.model:
+            if isinstance(layer, nn.Linear):
+                nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+                nn.init.zeros_(layer.bias)
         self.model.to(self.place)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=RATE, momentum=MOMENTUM)
 
-    def train(self, inputs, labels, batch, epochs, seed, warmup=0.0, most=None):
+    def train(
+        self,
+        inputs: torch.Tensor,
+        labels: torch.Tensor,
+        batch: int,
+        epochs: int,
+        seed: int,
+        warmup: float = 0.0,
+        most: int | None = None,
+    ) -> None:
         """Step through the data in an order that the seed decides; the rate falls to zero.
 
         For the first share `warmup` of the steps it rises instead. `most` ends early.
@@ -65,12 +81,12 @@ class Classifier:
                 self.optimizer.step()
                 step += 1
 
-    def own(self, chosen):
+    def own(self, chosen: torch.Tensor) -> torch.Tensor:
         """Return this rank's equal share of a global minibatch."""
         share = len(chosen) // self.count
         return chosen[self.rank * share : (self.rank + 1) * share]
 
-    def gradient(self, inputs, labels, chosen):
+    def gradient(self, inputs: torch.Tensor, labels: torch.Tensor, chosen: torch.Tensor) -> None:
         """Leave in every parameter the gradient of the global minibatch, averaged over the ranks."""
         from torch.nn import functional
 
@@ -95,7 +111,7 @@ class Classifier:
         flat /= self.count
         torch.nn.utils.vector_to_parameters(flat, gradients)
 
-    def accuracy(self, inputs, labels):
+    def accuracy(self, inputs: torch.Tensor, labels: torch.Tensor) -> float:
         """The share of these that it names right."""
         import torch
 
@@ -104,7 +120,7 @@ class Classifier:
         return float((found == labels).double().mean())
 
 
-def schedule(step, steps, warmup):
+def schedule(step: int, steps: int, warmup: float) -> float:
     """The share of the learning rate at a step: up in a line, where there is a warm-up, and down.
 
     >>> [round(schedule(step, 4, 0.5), 2) for step in range(4)], schedule(0, 4, 0.0)
@@ -116,13 +132,13 @@ def schedule(step, steps, warmup):
     return (steps - step) / (steps - rising)
 
 
-def _place():
+def _place() -> torch.device:
     from scalelab.measure.ranks import workers
 
     return workers.place()
 
 
-def _seeded(seed):
+def _seeded(seed: int) -> torch.Generator:
     import torch
 
     return torch.Generator().manual_seed(seed)

@@ -10,6 +10,7 @@ import math
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date as today
 from pathlib import Path
@@ -17,7 +18,7 @@ from pathlib import Path
 from scalelab import records
 from scalelab.arguments import real, shown, whole
 from scalelab.files import atomic, files
-from scalelab.measure.capstone.binding import digest, setting, version, word
+from scalelab.measure.capstone.binding import Source, digest, setting, version, word
 from scalelab.measure.host.machine import this_machine
 from scalelab.records import Pass, Passes
 from scalelab.refusal import Refusal
@@ -26,14 +27,18 @@ from scalelab.refusal import Refusal
 class Run:
     """What happens inside `taking`: one work region, then one quality."""
 
-    def __init__(self, clock):
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock, self._process, self._began = clock, os.getpid(), clock()
-        self._seconds = self._quality = self._work = None
-        self.joules = self.exposed = self.latency = None  # set what was measured
-        self.record = None
+        self._seconds: float | None = None
+        self._quality: float | None = None
+        self._work: float | None = None
+        self.joules: float | None = None  # set what was measured: this ...
+        self.exposed: float | None = None  # ... this ...
+        self.latency: float | None = None  # ... and this
+        self.record: Pass | None = None
 
     @contextlib.contextmanager
-    def work(self, amount=None):
+    def work(self, amount: float | None = None) -> Iterator[None]:
         """Time what happens in this block, and nothing else: once, after the warm-up.
 
         `amount` counts the useful results, on all workers together. Ranks start together, and the
@@ -52,7 +57,7 @@ class Run:
         _finish()
         self._seconds, self._work = self._clock() - start, amount
 
-    def quality(self, value=None):
+    def quality(self, value: float | None = None) -> None:
         """Say how good the result of that work is, after it and in the same process.
 
         Where every rank evaluates they must agree; where only rank 0 does, the others give None.
@@ -113,18 +118,18 @@ class Run:
 
 @contextlib.contextmanager
 def taking(
-    configuration,
+    configuration: dict[str, float | str | bool],
     *,
-    seed,
-    data,
-    code,
-    metric,
-    better="higher",
-    varied=None,
-    rate=None,
-    workers=None,
-    clock=time.perf_counter,
-):
+    seed: int,
+    data: object,
+    code: str | Source | Sequence[Source],
+    metric: str,
+    better: str = "higher",
+    varied: dict[str, float | str | bool] | None = None,
+    rate: float | None = None,
+    workers: int | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Iterator[Run]:
     """One pass, as a block: inside it run.work() and run.quality(), after it run.record.
 
     `configuration` is what all rows of the study share, `varied` what changes with the workers on
@@ -158,7 +163,7 @@ def taking(
     run.record = run._bound(workers, fields)
 
 
-def append(path, record, title="passes"):
+def append(path: str | Path, record: Pass, title: str = "passes") -> Passes | None:
     """Add a pass to a file of them, made where there is none; under torchrun rank 0 does it.
 
     The file is whole at any moment. Section 41.6.
@@ -180,12 +185,13 @@ def append(path, record, title="passes"):
     before = Passes(title, ())
     if Path(path).exists():
         try:
-            before = records.from_json(files.text(path))
+            held = records.from_json(files.text(path))
         except Refusal as error:
             raise Refusal(f"{path}: {error}") from None
-        if not isinstance(before, Passes):
-            kind = type(before).__name__
+        if not isinstance(held, Passes):
+            kind = type(held).__name__
             raise Refusal(f"{path} must hold Passes, got a {kind}: name another file")
+        before = held
     found = replace(before, passes=(*before.passes, record))
     atomic.write(path, found)
     return found

@@ -6,13 +6,15 @@ from scalelab.arguments import whole
 from scalelab.measure.ranks import torchrun
 from scalelab.refusal import Refusal
 
+_Told = dict[str, float | str | bool]
+
 
 @dataclass(frozen=True)
 class Plan:
     """One study: what stays the same in all of its runs, and what changes with the workers."""
 
     name: str = "strong"
-    batch: object = 64  # global; or {workers: batch}, where it changes on purpose
+    batch: int | dict[int, int] = 64  # global; or {workers: batch}, where it changes on purpose
     warmup: float = 0.0  # share of the steps in which the learning rate rises
     weak: bool = False  # samples and batch grow with the workers
     samples: int = 8192
@@ -20,7 +22,7 @@ class Plan:
     width: int = 256
     price: float = 0.05  # dollars per worker and hour: invented, put in your own
 
-    def at(self, count):
+    def at(self, count: int) -> tuple[int, int]:
         """Return the samples and the global batch of a run on so many workers."""
         growth = count if self.weak else 1
         batch = self.batch
@@ -44,11 +46,11 @@ class Plan:
         return samples, batch
 
 
-def settings(plan, count):
+def settings(plan: Plan, count: int) -> tuple[_Told, _Told]:
     """Return what all runs of a plan share, and what changes with the workers."""
     samples, batch = plan.at(count)
-    shared = {k: v for k, v in asdict(plan).items() if k not in ("name", "batch", "price")}
-    varied = {}
+    shared: _Told = {k: v for k, v in asdict(plan).items() if k not in ("name", "batch", "price")}
+    varied: _Told = {}
     if isinstance(plan.batch, dict) or plan.weak:
         varied["batch"] = batch
     else:

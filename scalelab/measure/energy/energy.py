@@ -7,7 +7,9 @@ whoever used them; nothing is subtracted for being idle.
 import contextlib
 import threading
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
+from pathlib import Path
 
 from scalelab.arguments import real
 from scalelab.measure.energy import meters
@@ -23,28 +25,30 @@ _AGREE = 0.05
 class Meter:
     """What `meter` yields: complete once the block is over."""
 
-    def __init__(self, sources, missing, clock):
+    def __init__(
+        self, sources: Sequence[meters.Source], missing: Iterable[str], clock: Callable[[], float]
+    ) -> None:
         self._sources, self._clock = sources, clock
         self.missing = tuple(missing)  # why this machine has no other sources
         self.machine, self.date = this_machine(), date.today().isoformat()
-        self._trace = []  # (seconds, {part: Reading})
+        self._trace: list[tuple[float, dict[str, meters.Reading]]] = []  # since when, by part
         self._turn = threading.Lock()
 
-    def read(self):
+    def read(self) -> None:
         """Take one reading of everything, now."""
         with self._turn:
-            readings = {}
+            readings: dict[str, meters.Reading] = {}
             for source in self._sources:
                 readings |= source.read()
             self._trace.append((self._clock(), readings))
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """From the first reading to the last."""
         return self._trace[-1][0] - self._trace[0][0]
 
     @property
-    def parts(self):
+    def parts(self) -> dict[str, Part]:
         """Each part that had something to read: package, memory, GPU."""
         times = [moment for moment, _ in self._trace]
         wraps = {name: limit for source in self._sources for name, limit in source.wraps.items()}
@@ -58,19 +62,20 @@ class Meter:
         return found
 
     @property
-    def joules(self):
+    def joules(self) -> float | None:
         """Of all parts together; None where there is none, or one of them stopped telling."""
         each = [part.joules for part in self.parts.values()]
-        return sum(each) if each and None not in each else None
+        told = [joules for joules in each if joules is not None]
+        return sum(told) if each and len(told) == len(each) else None
 
     @property
-    def disagreement(self):
+    def disagreement(self) -> float | None:
         """The largest between counter and integral; None where no part has both."""
         each = [p.disagreement for p in self.parts.values() if p.disagreement is not None]
         return max(each, key=abs, default=None)
 
     @property
-    def advice(self):
+    def advice(self) -> tuple[str, ...]:
         """What is wrong with these joules, or why there are none, each with a remedy."""
         said = [f"No joules: {why}." for why in self.missing if not self._sources]
         silent = [name for name, part in self.parts.items() if part.joules is None]
@@ -94,19 +99,25 @@ class Meter:
         return tuple(said)
 
     @property
-    def given(self):
+    def given(self) -> dict[str, float]:
         """What a Sample may be given: the joules, and nothing where there are none."""
         return {} if self.joules is None else {"joules": self.joules}
 
     @property
-    def stamp(self):
+    def stamp(self) -> Stamp:
         """Where the joules come from, and what they cover."""
         note = " + ".join(self.parts) if self.joules is not None else "no joules"
         return Stamp("measured here", self.machine, self.date, note)
 
 
 @contextlib.contextmanager
-def meter(*, root=meters.POWERCAP, sources=None, interval=0.1, clock=time.monotonic):
+def meter(
+    *,
+    root: Path = meters.POWERCAP,
+    sources: Sequence[meters.Source] | None = None,
+    interval: float | None = 0.1,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Meter]:
     """Measure the joules of the block: `with energy.meter() as spent: train()`, then spent.joules.
 
     Readings are taken at both ends and every `interval` seconds between, so that no counter can
@@ -123,7 +134,7 @@ def meter(*, root=meters.POWERCAP, sources=None, interval=0.1, clock=time.monoto
     found, missing = meters.found(root) if sources is None else (sources, [])
     spent, over = Meter(found, missing, clock), threading.Event()
 
-    def watch():
+    def watch() -> None:
         while not over.wait(interval):
             spent.read()
 

@@ -4,8 +4,9 @@ A source that cannot be read is no source, and says why; nothing here ever reads
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from scalelab.measure.host import nvidia
@@ -17,6 +18,7 @@ _CLOSED = (
     "RAPL under {root} is closed to this user (Linux opens energy_uj to root alone): "
     "ask for read access, or run as root"
 )
+_Ask = Callable[..., list[dict[str, str]]]  # as `nvidia.ask`
 
 
 class Reading(NamedTuple):
@@ -36,14 +38,16 @@ class Source(NamedTuple):
     )
 
 
-def found(root=POWERCAP, pynvml=None, ask=None):
+def found(
+    root: Path = POWERCAP, pynvml: ModuleType | None = None, ask: _Ask | None = None
+) -> tuple[list[Source], list[str]]:
     """Return the sources of this machine, and why there are no others."""
     parts = rapl(root), nvml(pynvml or _importable()) or smi(ask or nvidia.ask)
     sources = [source for source in parts if isinstance(source, Source)]
     return sources, [why for why in parts if isinstance(why, str)]
 
 
-def rapl(root=POWERCAP):
+def rapl(root: Path = POWERCAP) -> Source | str:
     """Return the Source of the packages and their memory, or why there is none.
 
     Cores and graphics are part of their package, and psys holds the packages: they would count
@@ -69,7 +73,7 @@ def rapl(root=POWERCAP):
     )
 
 
-def nvml(pynvml):
+def nvml(pynvml: ModuleType | None) -> Source | None:
     """Return the Source of the GPUs by NVIDIA's library, or None without it.
 
     The power it gives is a mean of up to a second, and on some GPUs of a quarter of it only:
@@ -86,13 +90,13 @@ def nvml(pynvml):
     except pynvml.NVMLError:
         return None
 
-    def ask(question, handle):
+    def ask(question: Callable[[object], float], handle: object) -> float | None:
         try:
             return question(handle) / 1e3
         except pynvml.NVMLError:
             return None
 
-    def read():
+    def read() -> dict[str, Reading]:
         return {
             name: Reading(
                 ask(pynvml.nvmlDeviceGetTotalEnergyConsumption, handle),
@@ -104,10 +108,10 @@ def nvml(pynvml):
     return Source(read, {}, 2.0) if handles else None
 
 
-def smi(ask):
+def smi(ask: _Ask) -> Source | str:
     """Return the Source of the GPUs by nvidia-smi, which knows the power only, or why there is none."""
 
-    def read():
+    def read() -> dict[str, Reading]:
         rows = ask("power.draw")
         return {
             f"GPU {row['index']}": Reading(watts=nvidia.number(row.get("power.draw")))
@@ -119,14 +123,14 @@ def smi(ask):
     return "no GPU whose driver tells its power"
 
 
-def _listed(pynvml):
+def _listed(pynvml: ModuleType) -> Iterator[dict[str, str]]:
     for index in range(pynvml.nvmlDeviceGetCount()):
         uuid = pynvml.nvmlDeviceGetUUID(pynvml.nvmlDeviceGetHandleByIndex(index))
         # Older versions of the library answer in bytes.
         yield {"index": str(index), "uuid": uuid.decode() if isinstance(uuid, bytes) else uuid}
 
 
-def _importable():
+def _importable() -> ModuleType | None:
     try:
         import pynvml
     except ImportError:
@@ -134,12 +138,12 @@ def _importable():
     return pynvml
 
 
-def _joules(zone, name="energy_uj"):
+def _joules(zone: Path, name: str = "energy_uj") -> float | None:
     written = _text(zone / name)
     return int(written) / 1e6 if re.fullmatch(r"\d+", written) else None
 
 
-def _text(path):
+def _text(path: Path) -> str:
     try:
         return path.read_text().strip()
     except (OSError, UnicodeDecodeError):

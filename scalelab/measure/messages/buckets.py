@@ -1,7 +1,8 @@
 """Data-parallel steps whose gradients travel in buckets, while the backward pass still runs (Section 3.8)."""
 
 import time
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from scalelab.arguments import whole
 from scalelab.measure.ranks import emulate, jobs, workers
@@ -19,8 +20,16 @@ class Steps(NamedTuple):
 
 
 def measure(
-    buckets, count=2, *, layers=16, width=512, batch=64, iterations=9, emulated=False, limit=120.0
-):
+    buckets: Sequence[int],
+    count: int = 2,
+    *,
+    layers: int = 16,
+    width: int = 512,
+    batch: int = 64,
+    iterations: int = 9,
+    emulated: bool = False,
+    limit: float = 120.0,
+) -> Steps:
     """Time one training step on `count` ranks for each number of buckets, all by turns.
 
     The model is `layers` square layers of `width`, so a gradient is 4 layers width^2 bytes. A bucket
@@ -34,12 +43,17 @@ def measure(
             raise Refusal(f"buckets must divide the {layers} layers evenly, got {b}: choose others")
     for name, value in (("width", width), ("batch", batch), ("iterations", iterations)):
         whole(name, value, "it is a count")
-    given = {"layers": layers, "width": width, "batch": batch, "emulated": bool(emulated)}
+    given: dict[str, Any] = {
+        "layers": layers,
+        "width": width,
+        "batch": batch,
+        "emulated": bool(emulated),
+    }
     ranks = workers.launch(
         steps, count, limit=limit, buckets=list(buckets), iterations=iterations, **given
     )
 
-    def sample(what, label):
+    def sample(what: str, label: str) -> Sample:
         same = [{"seconds": rank["seconds"][what], **rank["sleep"]} for rank in ranks]
         return jobs.gathered(same, label, given)
 
@@ -51,19 +65,27 @@ def measure(
     )
 
 
-def steps(buckets, layers, width, batch, iterations, emulated, clock=time.perf_counter):
+def steps(
+    buckets: Sequence[int],
+    layers: int,
+    width: int,
+    batch: int,
+    iterations: int,
+    emulated: bool,
+    clock: Callable[[], float] = time.perf_counter,
+) -> jobs.Told:
     """Time on this rank what `measure` launches."""
     import torch
     from torch import distributed
 
     torch.manual_seed(0)
     work = _Work(layers, width, batch)
-    passes, sleep = (work.forward, work.backward), {}
+    passes, sleep = (work.forward, work.backward), dict[str, float]()
     if emulated:
-        seconds = [emulate.calibrated(one) for one in passes]
-        sleep = {"sleep": sum(seconds)}
-        passes = work.asleep(*seconds)
-    seconds = {}
+        lasting = [emulate.calibrated(one) for one in passes]
+        sleep = {"sleep": sum(lasting)}
+        passes = work.asleep(*lasting)
+    seconds: dict[str, list[float]] = {}
 
     def timed(what, run):
         distributed.barrier()

@@ -5,16 +5,35 @@ sends what to whom, so that two algorithms can be timed on the same wires in the
 """
 
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
 
 from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import jobs, workers
+from scalelab.records import Sample
 from scalelab.refusal import Refusal
 from scalelab.units import text
 
 _WARM_UP = 3
+_Message = tuple[int, int, int, int, bool]  # sender, receiver, first part, last part, adds
 
 
-def measure(plans, sizes, count, *, iterations=15, limit=120.0):
+class _Plan(Protocol):
+    @property
+    def parts(self) -> int: ...
+
+    @property
+    def rounds(self) -> Iterable[Iterable[_Message]]: ...
+
+
+def measure(
+    plans: Mapping[str, _Plan],
+    sizes: Sequence[int],
+    count: int,
+    *,
+    iterations: int = 15,
+    limit: float = 120.0,
+) -> dict[str, tuple[Sample, ...]]:
     """Return {name: one Sample per size}: all-reduces of `sizes` bytes by each plan, on `count` ranks.
 
     A plan has `parts`, and `rounds` of (sender, receiver, first part, last part, adds). In every
@@ -39,7 +58,7 @@ def measure(plans, sizes, count, *, iterations=15, limit=120.0):
     ranks = workers.launch(
         carry, count, limit=limit, plans=plain, sizes=sizes, iterations=iterations
     )
-    found = {name: [] for name in plans}
+    found: dict[str, list[Sample]] = {name: [] for name in plans}
     for n, size in enumerate(sizes):
         for name in plans:
             same = [rank[n][name] for rank in ranks]
@@ -49,7 +68,12 @@ def measure(plans, sizes, count, *, iterations=15, limit=120.0):
     return {name: tuple(samples) for name, samples in found.items()}
 
 
-def carry(plans, sizes, iterations, clock=time.perf_counter):
+def carry(
+    plans: Mapping[str, tuple[int, list[list[_Message]]]],
+    sizes: Sequence[int],
+    iterations: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[dict[str, jobs.Told]]:
     """Time every plan at every size on this rank, checking the sums: what `measure` launches."""
     return [_timed(plans, size, iterations, clock) for size in sizes]
 

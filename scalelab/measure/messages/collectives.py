@@ -17,10 +17,12 @@ NCCL chooses its algorithm by itself.
 import platform
 import statistics
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import capacity, jobs, workers
+from scalelab.records import Sample
 from scalelab.refusal import Refusal
 from scalelab.units import text
 
@@ -35,7 +37,15 @@ _WARM_UP = 3  # the first call makes connections and buffers
 _LATE = 0.1  # an arrival spread beyond this share of the time is worth a word
 
 
-def measure(collective, sizes, count, *, iterations=20, device="cpu", limit=120.0):
+def measure(
+    collective: str,
+    sizes: Sequence[int],
+    count: int,
+    *,
+    iterations: int = 20,
+    device: str = "cpu",
+    limit: float = 120.0,
+) -> tuple[Sample, ...]:
     """Return one Sample per message size on `count` ranks: of each iteration, the slowest rank's time.
 
     A size is rounded up to whole numbers, and to equal parts where a rank holds a part. How far apart
@@ -71,7 +81,12 @@ def _spread(ranks):
     return tuple(max(begun) - min(begun) for begun in zip(*ranks, strict=True))
 
 
-def timed(collective, sizes, iterations, clock=time.perf_counter):
+def timed(
+    collective: str,
+    sizes: Sequence[int],
+    iterations: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[jobs.Told]:
     """Time every size on this rank, checking what arrives: the job that `measure` launches."""
     return [_timed(*_prepared(collective, size), iterations, clock) for size in sizes]
 
@@ -95,7 +110,9 @@ def _timed(size, fill, run, right, iterations, clock):
     return {"bytes": size, "host": platform.node(), "begun": begun[kept], "seconds": seconds[kept]}
 
 
-def _prepared(collective, size):
+def _prepared(
+    collective: str, size: int
+) -> tuple[int, Callable[[], None], Callable[[], object], Callable[[], bool]]:
     """Return the bytes of a message, and what fills, moves and checks it."""
     import torch
     from torch import distributed
@@ -106,7 +123,7 @@ def _prepared(collective, size):
     full = torch.empty(len(part) * parts, device=place)
     everyone = torch.arange(1.0, count + 1, device=place)  # rank r holds r + 1 everywhere
 
-    def send():
+    def send() -> None:
         last = count - 1
         if rank in (0, last):
             first, then = (distributed.send, distributed.recv)[:: 1 if rank == 0 else -1]
@@ -127,7 +144,7 @@ def _prepared(collective, size):
         "send": (send, full, everyone[0 if rank == count - 1 else rank]),
     }[collective]  # fmt: skip
 
-    def fill():
+    def fill() -> None:
         full.fill_(rank + 1)
         part.fill_(rank + 1)
 

@@ -3,6 +3,10 @@
 A set close to the size of a cache lives in two levels at once, and is given to neither.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+
+from scalelab.records import Machine
+
 # How much of a cache the set may fill, and by how much it must overflow the one below: what the
 # system keeps for itself, and sets that are not replaced in order, blur the edge.
 _INSIDE, _OUTSIDE = 0.75, 1.5
@@ -14,8 +18,10 @@ _FALL = 0.75
 # ... whose own begins once the next size loses no more than a fifth.
 _FLAT = 0.8
 
+_Fall = tuple[int, int]  # the last size above, the first below
 
-def capacities(machine, threads):
+
+def capacities(machine: Machine, threads: int) -> dict[str, int]:
     """Return the bytes of each level that so many threads reach together, smallest first.
 
     >>> from scalelab.records import Machine
@@ -30,7 +36,7 @@ def capacities(machine, threads):
     return dict(sorted(total.items(), key=lambda level: level[1]))
 
 
-def level(size, arrays, stated, last):
+def level(size: int, arrays: int, stated: Mapping[str, int], last: str) -> str:
     """Return the level that a working set of `size` bytes in so many arrays lives in, or "".
 
     `stated` is what capacities() returns; `last` names what lies beyond all caches. Section 3.7.
@@ -46,7 +52,7 @@ def level(size, arrays, stated, last):
     return last if size / arrays >= STREAM * below else ""
 
 
-def falls(points):
+def falls(points: Iterable[tuple[int, float]]) -> list[_Fall]:
     """Return (last size above, first size below) for each fall of the bandwidth.
 
     `points` are (size, bandwidth) pairs. Falling over several sizes in a row is one fall.
@@ -56,7 +62,8 @@ def falls(points):
     [(2, 8)]
     """
     points = sorted(points)
-    found, best, k = [], 0.0, 0
+    found: list[_Fall] = []
+    best, k = 0.0, 0
     while k < len(points):
         _, rate = points[k]
         if rate >= _FALL * best:
@@ -73,7 +80,7 @@ def falls(points):
     return found
 
 
-def between_falls(size, seen, last):
+def between_falls(size: int, seen: Iterable[_Fall], last: str) -> str:
     """Return the level of a working set where no cache sizes are stated: "level 1" and so on, or "".
 
     >>> [between_falls(size, [(2, 8)], "DRAM") for size in (1, 2, 4, 8, 16)]
@@ -87,7 +94,7 @@ def between_falls(size, seen, last):
     return last
 
 
-def unseen(stated, seen):
+def unseen(stated: Mapping[str, int], seen: Sequence[_Fall]) -> list[str]:
     """Return the levels whose stated end no fall of the bandwidth confirms.
 
     >>> unseen({"L1": 2**15, "L2": 2**20}, [(2**14, 2**16)])

@@ -1,7 +1,11 @@
 """What a reader of a probe must know beside its numbers: what fell, changed, or is missing."""
 
+from collections.abc import Iterable
+
 from scalelab.measure.probe import levels
+from scalelab.measure.probe.part import Taking
 from scalelab.measure.probe.workbench import ARRAYS
+from scalelab.records import Sample
 from scalelab.units import text
 
 # Two looks at the same thing that differ by no more agree.
@@ -18,7 +22,7 @@ def _rates(samples, kind):
     return found
 
 
-def falls(samples):
+def falls(samples: Iterable[Sample]) -> list[tuple[int, int]]:
     """Return where the copy's bandwidth falls."""
     copies = _rates(samples, "copy")
     return levels.falls((size, max(rates)) for size, rates in copies.items())
@@ -36,7 +40,7 @@ def _changed(samples):
             )
 
 
-def said(taking):
+def said(taking: Taking) -> str:
     """Say what a reader of the numbers must know."""
     bench = taking.bench
     formats = {sample.given.get("format") for sample in taking.samples}

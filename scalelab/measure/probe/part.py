@@ -1,11 +1,19 @@
 """How the probe takes one part: in blocks of calls, again if it was disturbed, with all it was given."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from scalelab.measure.probe import quiet
-from scalelab.measure.timing import stats, timing
+from scalelab.measure.probe.workbench import Workbench
+from scalelab.measure.timing import devices, stats, timing
 from scalelab.records import Machine, Sample
 from scalelab.units import text
+
+if TYPE_CHECKING:
+    from scalelab.measure.probe.probe import Plan
 
 # A reading is a block of calls, so long that a budget holds about this many.
 _READINGS = 12
@@ -17,12 +25,12 @@ _FIGURES = 5
 class Taking:
     """Where the parts run and how they are judged; `samples` holds those taken so far."""
 
-    bench: object
-    plan: object
+    bench: Workbench
+    plan: Plan
     machine: Machine
-    waited: object
-    clock: object
-    sleep: object
+    waited: Callable[[], float | None]
+    clock: devices.Clock
+    sleep: Callable[[float], object]
     samples: list[Sample] = field(default_factory=list)
     parts: int = 0
     met: int = 0  # of them disturbed at least once ...
@@ -30,7 +38,9 @@ class Taking:
     warm: bool = False  # the machine has worked for so long that no boost is left
     blind: bool = False  # this system does not say whether anything was disturbed
 
-    def part(self, measure, **given):
+    def part(
+        self, measure: Callable[[], Mapping[str, Sample]], **given: float | str | bool | None
+    ) -> dict[str, Sample]:
         """Call measure() -> {what: Sample}, until undisturbed, and keep what the calmest try gave."""
         best = quiet.undisturbed(
             measure,
@@ -59,7 +69,15 @@ class Taking:
         self.samples += kept.values()
         return kept
 
-    def timed(self, run, label, budget, *, device=None, captured=False):
+    def timed(
+        self,
+        run: Callable[[], object],
+        label: str,
+        budget: float,
+        *,
+        device: devices.Device | None = None,
+        captured: bool = False,
+    ) -> Sample:
         """Return the Sample of one call; `captured`, a GPU replays the block with one launch."""
         device = device or self.bench.device
         block, count = self.block(run, budget, device)
@@ -73,13 +91,15 @@ class Taking:
         advice = tuple(case.text for case in stats.advice(seconds))
         return replace(sample, seconds=seconds, inner=sample.inner * count, advice=advice)
 
-    def block(self, run, budget, device):
+    def block(
+        self, run: Callable[[], object], budget: float, device: devices.Device
+    ) -> tuple[Callable[[], None], int]:
         """Return what makes one reading, and how many calls that are."""
         device.elapsed(run)  # the first is unlike all others
         once = device.elapsed(run)
         count = max(1, int(budget / _READINGS / once)) if once > 0 else 1
 
-        def block():
+        def block() -> None:
             for _ in range(count):
                 run()
 

@@ -5,6 +5,7 @@ settled, as undisturbed or as another level, in `sustained`, `quiet` and `levels
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ from scalelab.refusal import Refusal
 from scalelab.units import text
 
 _TITLE = "The roofs of this machine"
+_Report = Callable[[int, int, str], object]
+_Keep = Callable[[Recording], object]
 
 
 class Plan(NamedTuple):
@@ -40,7 +43,13 @@ QUICK = Plan(0.06, 0.1, 1, 0.2, 0.1, 0.4, 0.3, 0.05, 2, 0.0)
 FULL = Plan(0.2, 1.0, 3, 30.0, 1.5, 60.0, 3.0, 0.2, 5, 2.0)
 
 
-def probe(*, quick=False, device="auto", report=None, keep=None):
+def probe(
+    *,
+    quick: bool = False,
+    device: str = "auto",
+    report: _Report | None = None,
+    keep: _Keep | None = None,
+) -> Recording:
     """Measure the roofs of "cpu", "cuda" or, by default, the GPU if there is one.
 
     A quick look takes about 10 s, otherwise minutes: products run until the machine is as warm as
@@ -56,15 +65,15 @@ def probe(*, quick=False, device="auto", report=None, keep=None):
 
 
 def take(
-    bench,
-    plan,
-    report=None,
-    keep=None,
+    bench: workbench.Workbench,
+    plan: Plan,
+    report: _Report | None = None,
+    keep: _Keep | None = None,
     *,
-    waited=quiet.waited,
-    clock=time.perf_counter,
-    sleep=time.sleep,
-):
+    waited: Callable[[], float | None] = quiet.waited,
+    clock: devices.Clock = time.perf_counter,
+    sleep: Callable[[float], object] = time.sleep,
+) -> Recording:
     """Do as `probe`, with this bench and plan."""
     taking = Taking(bench, plan, this_machine(), waited, clock, sleep)
     each = len(bench.products) + plan.finalists

@@ -4,10 +4,12 @@ Linux counts how long a thread was ready to run while others had the processor: 
 the clock's reading and belongs to none of our work. Elsewhere nothing is known, and nothing repeated.
 """
 
+import math
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from scalelab.arguments import real, whole
 
@@ -15,21 +17,23 @@ _PROC = Path("/proc")
 # A kernel at rest takes up to 1 % for itself.
 _MOST = 0.02
 
+_Result = TypeVar("_Result")
 
-class Try(NamedTuple):
+
+class Try(NamedTuple, Generic[_Result]):
     """The least disturbed of some tries."""
 
-    result: Any
+    result: _Result
     waited: float | None  # by all threads, as a share of the time it took; None where unknown
     tries: int
 
     @property
-    def disturbed(self):
+    def disturbed(self) -> bool:
         """Whether even this one was."""
         return self.waited is not None and self.waited > _MOST
 
 
-def waited(proc=_PROC):
+def waited(proc: Path = _PROC) -> float | None:
     """Return the seconds that this process's threads were kept waiting so far, or None.
 
     What a virtual machine's host took away ("steal") is in it.
@@ -44,8 +48,14 @@ def waited(proc=_PROC):
 
 
 def undisturbed(
-    measure, *, tries=3, pause=0.0, waited=waited, clock=time.perf_counter, sleep=time.sleep
-):
+    measure: Callable[[], _Result],
+    *,
+    tries: int = 3,
+    pause: float = 0.0,
+    waited: Callable[[], float | None] = waited,
+    clock: Callable[[], float] = time.perf_counter,
+    sleep: Callable[[float], object] = time.sleep,
+) -> Try[_Result]:
     """Call measure() until other programs leave it alone, at most `tries` times; keep the calmest.
 
     In between it rests for `pause` seconds. Section 3.7.
@@ -54,7 +64,8 @@ def undisturbed(
     Try(result=7, waited=0.0, tries=1)
     """
     tries = whole("tries", tries, "it counts how often to measure at most")
-    best = None
+    best: Try[_Result] | None = None
+    least = math.inf
     for count in range(1, tries + 1):
         if count > 1:
             sleep(pause)
@@ -65,15 +76,16 @@ def undisturbed(
             return Try(result, None, count)
         # Threads that ended took their part of the sum with them.
         share = max(0.0, real("waited", after - before, "it is in seconds") / seconds)
-        if best is None or share < best.waited:
-            best = Try(result, share, count)
+        if best is None or share < least:
+            best, least = Try(result, share, count), share
         best = best._replace(tries=count)
         if not best.disturbed:
             break
+    assert best is not None  # of one try at least
     return best
 
 
-def _numbers(path, word=""):
+def _numbers(path: Path, word: str = "") -> list[int]:
     """Return the numbers on a file's first line, after this word."""
     try:
         line = path.read_text().partition("\n")[0]

@@ -5,7 +5,7 @@ from scalelab.records import Recording
 from scalelab.refusal import Refusal
 
 
-def rates(probe):
+def rates(probe: Recording) -> dict[str, float]:
     """Return the sustained FLOP/s of each number format: the best over sizes; int8 counts its own.
 
     Section 3.7.
@@ -17,7 +17,7 @@ def rates(probe):
     return _best(probe, "format", "flops", phase="sustained")
 
 
-def bandwidths(probe):
+def bandwidths(probe: Recording) -> dict[str, float]:
     """Return the bytes per second of each memory level, the fastest first: the best over sizes.
 
     Section 3.7.
@@ -29,7 +29,7 @@ def bandwidths(probe):
     return dict(sorted(_best(probe, "level", "bytes").items(), key=lambda one: -one[1]))
 
 
-def launch(probe):
+def launch(probe: Recording) -> float:
     """Return the seconds that starting a kernel, or an operation on a processor, takes.
 
     Section 3.7.

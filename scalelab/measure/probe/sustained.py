@@ -6,6 +6,7 @@ Nothing here knows what is run: a reading is a function that returns the seconds
 import math
 import statistics
 import time
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 # Slower than the window before by more than this: it has not settled yet.
@@ -20,7 +21,13 @@ class Heat(NamedTuple):
     seconds: float  # how long it took
 
 
-def heat(reading, least, window, most, clock=time.perf_counter):
+def heat(
+    reading: Callable[[], float],
+    least: float,
+    window: float,
+    most: float,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Heat:
     """Read for `least` seconds, then until a window is no slower than the one before.
 
     Or until `most` seconds are over. Section 3.7.
@@ -31,7 +38,8 @@ def heat(reading, least, window, most, clock=time.perf_counter):
     """
     start, before, burst = clock(), math.inf, math.inf
     while True:
-        readings, opened = [], clock()
+        readings: list[float] = []
+        opened = clock()
         while not readings or clock() - opened < window:
             readings.append(reading())
         burst, now = min(burst, *readings), statistics.median(readings)
@@ -41,7 +49,7 @@ def heat(reading, least, window, most, clock=time.perf_counter):
         before = now
 
 
-def finalists(rates, count):
+def finalists(rates: Mapping[int, float], count: int) -> list[int]:
     """Return the `count` fastest of {size: rate}, fastest first: worth the time of a long run.
 
     A short survey may favour a size that only starts fast, so more than one is run to the end.
@@ -49,10 +57,10 @@ def finalists(rates, count):
     >>> finalists({256: 90, 512: 110, 1024: 108}, 2)
     [512, 1024]
     """
-    return sorted(rates, key=rates.get, reverse=True)[:count]
+    return sorted(rates, key=lambda size: rates[size], reverse=True)[:count]
 
 
-def affordable(size, rates, longest):
+def affordable(size: int, rates: Mapping[int, float], longest: float) -> bool:
     """Whether a product of this size ends within `longest` seconds, at the rate of the last size.
 
     The first is always tried. A product of n x n matrices takes 2 n**3 operations.

@@ -6,6 +6,7 @@ clocks higher. What the probe makes of them is in `probe`; torch is imported ins
 
 import contextlib
 import math
+from collections.abc import Callable, Iterator
 
 from scalelab.measure.host.machine import this_machine, usable_memory
 from scalelab.measure.probe import levels
@@ -38,12 +39,24 @@ class Workbench:
     formats: tuple[str, ...]
     products: tuple[int, ...]  # sizes worth trying
 
-    def __init__(self, device, place, memory, stated, last, threads=1):
+    def __init__(
+        self,
+        device: devices.Device,
+        place: str,
+        memory: int,
+        stated: dict[str, int],
+        last: str,
+        threads: int = 1,
+    ) -> None:
         self.device, self.place, self.threads = device, place, threads
         self.memory, self.stated, self.last = memory, stated, last
 
+    def sizes(self) -> list[int]:
+        """Return the working sets worth sweeping, smallest first: each place has its own."""
+        raise NotImplementedError
+
     @contextlib.contextmanager
-    def product(self, name, size):
+    def product(self, name: str, size: int) -> Iterator[Callable[[], object]]:
         """Give a call of one product of random matrices; float32 is exact unless it is tf32."""
         import torch
 
@@ -73,7 +86,7 @@ class Workbench:
             return torch.randint(-128, 128, (size, size), dtype=kind, device=self.place)
         return torch.randn(size, size, device=self.place).to(kind)
 
-    def sweep(self, kind, size):
+    def sweep(self, kind: str, size: int) -> tuple[Callable[[], object], int]:
         """Return a call that sweeps a working set of about `size` bytes, and the bytes it moves.
 
         Counted as STREAM counts: what the kernel names, not what a cache fetches before it writes.
@@ -89,12 +102,15 @@ class Workbench:
         target, left, right = views
         return (lambda: torch.add(left, right, alpha=3.0, out=target)), moved
 
-    def nothing(self):
+    def nothing(self) -> Callable[[], object]:
         """Return a call with as little work as there is: an addition of one number."""
         import torch
 
         one, other = (torch.ones(1, device=self.place) for _ in range(2))
         return lambda: one.add_(other)
+
+    def _arrays(self, torch, count, elements):
+        raise NotImplementedError
 
 
 class Processor(Workbench):
@@ -104,7 +120,7 @@ class Processor(Workbench):
     formats = ("fp64", "fp32", "bf16", "fp16", "int8")
     products = (256, 512, 768, 1024, 1536, 2048, 3072, 4096)
 
-    def sizes(self):
+    def sizes(self) -> list[int]:
         """Return powers of two from half the smallest cache to well beyond the last."""
         caches = list(self.stated.values()) or [2**15 * self.threads, 2**25]
         return _powers(caches[0] / 2, 3 * levels.STREAM * caches[-1], self.memory)
@@ -138,7 +154,7 @@ class Cuda(Workbench):
     formats = tuple(_FORMATS)
     products = (2048, 3072, 4096, 6144, 8192, 12288, 16384)
 
-    def sizes(self):
+    def sizes(self) -> list[int]:
         """Return powers of two from a sixteenth of the L2 cache to well beyond it."""
         cache = max(self.stated.values(), default=2**25)
         return _powers(cache / 16, 3 * levels.STREAM * cache, self.memory)
@@ -147,7 +163,7 @@ class Cuda(Workbench):
         return [torch.randn(elements, device=self.place) for _ in range(count)]
 
 
-def pick(device):
+def pick(device: str | devices.Device) -> Workbench:
     """Return the Workbench for "cpu", "cuda" or "auto"."""
     import torch
 
@@ -164,7 +180,7 @@ def pick(device):
     return Cuda(device, "cuda", free // 4, {"L2": properties.L2_cache_size}, last)
 
 
-def _powers(low, high, most):
+def _powers(low: float, high: float, most: int) -> list[int]:
     """Return the powers of two from the one up to `low` to the one from `high` on, within `most`."""
     first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
     return [2**n for n in range(first, last + 1) if 2**n <= most]

@@ -13,6 +13,8 @@ import tempfile
 import time
 import types
 import uuid
+from collections.abc import Callable
+from typing import Any
 
 from scalelab.measure.ranks import crash, ctrl_c
 
@@ -27,12 +29,14 @@ _TALKATIVE = ("torch.distributed.elastic", "torch.multiprocessing", "torchelasti
 class Failed(Exception):
     """The cause, in a few words, and the end of what the rank had written."""
 
-    def __init__(self, cause, output=""):
+    def __init__(self, cause: str, output: str = "") -> None:
         super().__init__(cause)
         self.output = output
 
 
-def run(entry, arguments, workers, limit):
+def run(
+    entry: Callable[..., object], arguments: tuple[object, ...], workers: int, limit: float
+) -> dict[int, Any]:
     """Run `entry(deadline, *arguments)` in `workers` processes; return {rank: result}, or Failed."""
     deadline = time.monotonic() + limit
     with tempfile.TemporaryDirectory(prefix="scalelab-") as folder, _quiet():

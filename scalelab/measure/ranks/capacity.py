@@ -9,6 +9,7 @@ from pathlib import Path
 from scalelab.arguments import shown, whole
 from scalelab.measure.host.machine import this_machine, usable_cores
 from scalelab.measure.ranks import torchrun
+from scalelab.records import Machine
 from scalelab.refusal import Refusal
 
 BACKENDS = {"cpu": "gloo", "cuda": "nccl"}
@@ -17,7 +18,7 @@ _PER_CORE = 8
 _DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # NVIDIA's, AMD's, and WSL's for both
 
 
-def fit(workers, device="cpu", fewest=1):
+def fit(workers: int, device: str = "cpu", fewest: int = 1) -> int:
     """Return the worker count if so many can run here, each on a core of its own or not.
 
     >>> fit(2)
@@ -32,7 +33,7 @@ def fit(workers, device="cpu", fewest=1):
     return whole("workers", workers, meaning, fewest, max(largest, fewest))
 
 
-def most(device="cpu"):
+def most(device: str = "cpu") -> tuple[int, str]:
     """Return the largest worker count that `workers.launch` accepts, and why it is the largest.
 
     >>> most()[0] >= 8
@@ -55,7 +56,7 @@ def most(device="cpu"):
     return _PER_CORE * cores, f"each is a process, and this machine has {cores} cores"
 
 
-def usual(device="cpu"):
+def usual(device: str = "cpu") -> int:
     """Return how many workers a sweep ends with by default: one per core, per GPU, or per rank.
 
     >>> usual() <= most()[0]
@@ -64,7 +65,7 @@ def usual(device="cpu"):
     return usable_cores() if device == "cpu" and not torchrun.inside() else most(device)[0]
 
 
-def machines(workers):
+def machines(workers: int) -> list[Machine]:
     """Return the Machine of each node that this many workers fill; under torchrun all ranks must ask.
 
     >>> len(machines(1))
@@ -76,7 +77,7 @@ def machines(workers):
     return torchrun.everyones(this_machine())[:workers:local]
 
 
-def _gpus():
+def _gpus() -> int:
     if sys.platform == "linux" and not any(Path(driver).exists() for driver in _DRIVERS):
         return 0  # known without importing torch, which takes longer than all else
     from torch import cuda

@@ -1,13 +1,16 @@
 """Put recordings together, unless they come from different machines."""
 
+from collections.abc import Iterable
 from dataclasses import fields
 
 from scalelab.arguments import shown
-from scalelab.records import Recording
+from scalelab.records import Machine, Recording
 from scalelab.refusal import Refusal
 
 
-def one_machine(machines, remedy="measure again on one, or ask for mixed=True"):
+def one_machine(
+    machines: Iterable[Machine], remedy: str = "measure again on one, or ask for mixed=True"
+) -> Machine:
     """Return the machine that all of these are, or name two that differ, and what to do. Section 3.3."""
     first, *others = machines
     for other in others:
@@ -19,7 +22,7 @@ def one_machine(machines, remedy="measure again on one, or ask for mixed=True"):
     return first
 
 
-def recordings(parts, *, title="", mixed=False):
+def recordings(parts: Iterable[Recording], *, title: str = "", mixed: bool = False) -> Recording:
     """Return one Recording of all the parts' samples, in order; of one machine unless `mixed`.
 
     Times of different machines do not compare, and one curve through them would say that they do.

@@ -8,6 +8,7 @@ import os
 import re
 import time
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 # Nobody reads more than a screen of a program that failed.
@@ -17,13 +18,13 @@ _FRAME = re.compile(r'  File "(.+)", line (\d+) in (\S+)')
 _MARGIN = 0.2
 
 
-def watch(deadline):
+def watch(deadline: float) -> None:
     """Let this rank note where it stands shortly before the deadline on the monotonic clock."""
     stack = open(Path(os.environ["TORCHELASTIC_ERROR_FILE"]).with_name("stack.txt"), "w")  # noqa: SIM115
     faulthandler.dump_traceback_later(max(0.1, deadline - time.monotonic() - _MARGIN), file=stack)
 
 
-def output(folder, rank):
+def output(folder: str | Path, rank: int) -> str:
     """Return the end of what a rank wrote, to standard error if it wrote there.
 
     >>> output("/nowhere", 0)
@@ -37,9 +38,9 @@ def output(folder, rank):
     return ""
 
 
-def standing(folder):
+def standing(folder: str | Path) -> str:
     """Say in which function each rank stood when the time was up, the rarest place first."""
-    places = defaultdict(list)
+    places: defaultdict[str, list[int]] = defaultdict(list)
     for stack in Path(folder).rglob("stack.txt"):
         if place := _innermost(stack.read_text(errors="replace")):
             places[place].append(int(stack.parent.name))
@@ -47,7 +48,7 @@ def standing(folder):
     return ", ".join(f"{named(ranks)} in {place}" for _, ranks, place in groups)
 
 
-def named(ranks):
+def named(ranks: Iterable[int]) -> str:
     """Name ranks for people.
 
     >>> named([3]), named([0, 2]), named(range(16))
@@ -60,7 +61,7 @@ def named(ranks):
     return f"ranks {', '.join(first)} and {last}" if first else f"rank {last}"
 
 
-def _innermost(stack):
+def _innermost(stack: str) -> str:
     """Return "function at file:line" of the main thread: the last one, its latest call first."""
     frames = _FRAME.findall(stack.rpartition("Thread ")[2])
     if not frames:

@@ -7,6 +7,7 @@ the machine to itself.
 
 import statistics
 import time
+from collections.abc import Callable
 
 from scalelab.arguments import real
 
@@ -15,7 +16,12 @@ NOTE = "emulated: compute is a sleep as long as it takes one worker alone"
 _TRIES = 15
 
 
-def calibrated(compute, *, tries=_TRIES, clock=time.perf_counter):
+def calibrated(
+    compute: Callable[[], object],
+    *,
+    tries: int = _TRIES,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
     """Return the median seconds of `compute()` on rank 0 while the other ranks wait; on every rank.
 
     Inside a job of `workers.launch`. Section 3.3.
@@ -32,7 +38,13 @@ def calibrated(compute, *, tries=_TRIES, clock=time.perf_counter):
     return seconds.item()
 
 
-def sleeper(*, wanted=1e-3, tries=_TRIES, sleep=time.sleep, clock=time.perf_counter):
+def sleeper(
+    *,
+    wanted: float = 1e-3,
+    tries: int = _TRIES,
+    sleep: Callable[[float], object] = time.sleep,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Callable[[float], None]:
     """Return `pause(seconds)`, which lasts that long at the median.
 
     A system wakes sleepers late; how late, on this machine, is measured first and then subtracted.
@@ -41,7 +53,7 @@ def sleeper(*, wanted=1e-3, tries=_TRIES, sleep=time.sleep, clock=time.perf_coun
     """
     late = statistics.median(_lasting(lambda: sleep(wanted), clock) for _ in range(tries)) - wanted
 
-    def pause(seconds):
+    def pause(seconds: float) -> None:
         seconds = real("seconds", seconds, "it is how long to sleep in place of the work", 0)
         if seconds > late:
             sleep(seconds - late)
@@ -49,7 +61,7 @@ def sleeper(*, wanted=1e-3, tries=_TRIES, sleep=time.sleep, clock=time.perf_coun
     return pause
 
 
-def _lasting(function, clock):
+def _lasting(function: Callable[[], object], clock: Callable[[], float]) -> float:
     start = clock()
     function()
     return clock() - start

@@ -5,26 +5,41 @@ ranks share it; each returns the seconds of its own share, and the slowest rank 
 """
 
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from typing import Any, TypeVar
 
 from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import capacity, emulate, workers
 from scalelab.measure.ranks.training import Training
 from scalelab.measure.timing import stats
-from scalelab.records import Sample
+from scalelab.records import Machine, Sample
 from scalelab.refusal import Refusal
 
 # Bytes that one repetition of `stream` reads: about 0.1 s from a cache.
 _TRAFFIC = 8e9
 
+Told = dict[str, Any]  # by a rank: its "seconds", and what else the job found out
+_Result = TypeVar("_Result")
 
-def sample(job, count, *, label="", device="cpu", limit=120.0, **arguments):
+
+def sample(
+    job: Callable[..., Told],
+    count: int,
+    *,
+    label: str = "",
+    device: str = "cpu",
+    limit: float = 120.0,
+    **arguments: float | str | bool,
+) -> Sample:
     """Run a job on `count` workers; the Sample holds the slowest rank's seconds. Section 3.1."""
     results = workers.launch(job, count, device=device, limit=limit, **arguments)
     return gathered(results, label or f"{job.__name__} on {workers.counted(count)}", arguments)
 
 
-def gathered(results, label, given):
+def gathered(
+    results: Sequence[Told], label: str, given: Mapping[str, float | str | bool]
+) -> Sample:
     """Return the Sample of what the ranks of a job returned, {"seconds": [...]} each."""
     for result in results:
         if not (isinstance(result, dict) and isinstance(result.get("seconds"), (list, tuple))):
@@ -38,7 +53,7 @@ def gathered(results, label, given):
     if "sleep" in results[0]:  # of one step or item, in place of its compute
         given |= {"sleep": results[0]["sleep"], "emulated": emulate.NOTE}
     advice = [case.text for case in stats.advice(seconds)]
-    if "emulated" not in given and count > (cores := machine.cores * (1 + len(others))):
+    if "emulated" not in given and count > (cores := (machine.cores or count) * (1 + len(others))):
         advice.append(
             f"{count} workers took turns on {cores} cores, and the times hold their waiting. "
             "Use fewer, or emulate the compute."
@@ -62,7 +77,7 @@ def gathered(results, label, given):
     )
 
 
-def slowest(ranks):
+def slowest(ranks: Iterable[Sequence[float]]) -> tuple[float, ...]:
     """Return for each repetition the seconds of the rank that finished last.
 
     >>> slowest([[1.0, 2.0], [1.5, 1.0]])
@@ -77,7 +92,7 @@ def slowest(ranks):
     return tuple(max(repetition) for repetition in zip(*ranks, strict=True))
 
 
-def timed(run, repetitions):
+def timed(run: Callable[[], _Result], repetitions: int) -> tuple[list[float], _Result | None]:
     """Return this rank's seconds for each repetition of `run()`, from a common start, and its result.
 
     Inside a job. On a GPU the clock waits until the work is done. Section 3.1.
@@ -85,7 +100,8 @@ def timed(run, repetitions):
     from torch import cuda, distributed
 
     finish = cuda.synchronize if workers.place().type == "cuda" else lambda: None
-    seconds, result = [], None
+    seconds: list[float] = []
+    result = None
     for _ in range(repetitions):
         distributed.barrier()
         finish()
@@ -96,7 +112,9 @@ def timed(run, repetitions):
     return seconds, result
 
 
-def repeat(*, function, arguments, repetitions=7):
+def repeat(
+    *, function: Callable[..., object], arguments: Mapping[str, object], repetitions: int = 7
+) -> Told:
     """Time a function of your own on every rank, after a first call that does not count.
 
     A function that returns {"seconds": [...]} has timed itself, best with `timed`. Section 3.3.
@@ -108,7 +126,15 @@ def repeat(*, function, arguments, repetitions=7):
     return {"seconds": timed(lambda: function(**arguments), repetitions)[0]}
 
 
-def training_epoch(*, steps=32, batch=4096, width=256, repetitions=7, seed=0, emulated=False):
+def training_epoch(
+    *,
+    steps: int = 32,
+    batch: int = 4096,
+    width: int = 256,
+    repetitions: int = 7,
+    seed: int = 0,
+    emulated: bool = False,
+) -> Told:
     """Train a small network for one epoch of `steps` global minibatches, each rank on its shard.
 
     After every backward pass the gradients are averaged over the ranks, so that the step is the
@@ -128,20 +154,23 @@ def training_epoch(*, steps=32, batch=4096, width=256, repetitions=7, seed=0, em
         )
     training = Training(1 if emulated else steps, batch, width, seed, workers.place())
     if emulated:
-        seconds, pause = emulate.calibrated(training.compute), emulate.sleeper()
+        alone, pause = emulate.calibrated(training.compute), emulate.sleeper()
 
-        def epoch():
+        def epoch() -> None:
             for _ in range(steps):
-                pause(seconds)
+                pause(alone)
                 training.exchange()
 
-        return {"seconds": timed(epoch, repetitions)[0], "sleep": seconds}
+        return {"seconds": timed(epoch, repetitions)[0], "sleep": alone}
     training.epoch(steps=4)
     seconds, weights = timed(training.epoch, repetitions)
+    assert weights is not None  # of one repetition at least
     return {"seconds": seconds, "weights": weights.cpu().numpy()}
 
 
-def independent(*, items=240, size=256, repetitions=7, emulated=False):
+def independent(
+    *, items: int = 240, size: int = 256, repetitions: int = 7, emulated: bool = False
+) -> Told:
     """Multiply `items` pairs of square matrices, dealt out to ranks that never talk to each other.
 
     Embarrassingly parallel: what is lost is the uneven deal and the slowest rank. Section 3.3.
@@ -155,10 +184,10 @@ def independent(*, items=240, size=256, repetitions=7, emulated=False):
     product = torch.empty_like(left)
     mine = range(distributed.get_rank(), items, distributed.get_world_size())
 
-    def item():
+    def item() -> None:
         torch.mm(left, left, out=product)
 
-    def run():
+    def run() -> None:
         for _ in mine:
             item()
 
@@ -170,7 +199,7 @@ def independent(*, items=240, size=256, repetitions=7, emulated=False):
     return {"seconds": timed(run, repetitions)[0]}
 
 
-def stream(*, size, repetitions=9):
+def stream(*, size: int, repetitions: int = 9) -> Told:
     """Add up a working set of `size` bytes, split evenly over the ranks, again and again.
 
     Whole passes, 8 GB in all, whatever the number of ranks. Section 3.1.
@@ -184,7 +213,7 @@ def stream(*, size, repetitions=9):
     shard = torch.ones(count, device=workers.place())
     passes = max(1, round(_TRAFFIC / size))
 
-    def run():
+    def run() -> None:
         for _ in range(passes):
             shard.sum()
 
@@ -192,7 +221,7 @@ def stream(*, size, repetitions=9):
     return {"seconds": timed(run, repetitions)[0]}
 
 
-def superlinear_working_set(machine):
+def superlinear_working_set(machine: Machine) -> int:
     """Return the bytes that overflow the L2 cache of one core and fit when halved.
 
     An eighth more than the cache: a sweep over it finds nothing left from the last one. Section 3.1.

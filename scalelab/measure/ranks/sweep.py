@@ -5,11 +5,12 @@ Strong and weak differ in one argument of the job: what it counts stays, or is m
 
 import importlib
 import inspect
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import capacity, jobs, workers
+from scalelab.records import Sample
 from scalelab.refusal import Refusal
 
 
@@ -17,7 +18,7 @@ class Job(NamedTuple):
     """What a sweep runs, and which of its arguments is the amount of work."""
 
     name: str
-    function: Callable
+    function: Callable[..., Any]  # of a user's own, whatever it returns
     work: str  # "" for a function that does not say how much it is to do
     parts: bool = False  # whether the work must split into equal parts
 
@@ -28,7 +29,7 @@ BUILT_IN = {
 }
 
 
-def find(name):
+def find(name: str) -> Job:
     """Return a built-in job, or a function of your own given as "module:function".
 
     >>> find("training").work
@@ -55,8 +56,16 @@ def find(name):
 
 
 def sweep(
-    job, counts, *, weak=False, emulated=False, repetitions=7, device="cpu", limit=120.0, given=None
-):
+    job: Job,
+    counts: Iterable[int],
+    *,
+    weak: bool = False,
+    emulated: bool = False,
+    repetitions: int = 7,
+    device: str = "cpu",
+    limit: float = 120.0,
+    given: dict[str, Any] | None = None,
+) -> Iterator[Sample]:
     """Yield one Sample for each number of workers, in the order of `counts`. Section 3.3.
 
     Weak scaling multiplies the job's work by K: the batch of `training`, the items of `independent`,
@@ -85,7 +94,7 @@ def sweep(
     for count in counts:
         amount = _amount(job, given, count, count if weak else 1) if job.work else None
         plans.append((count, given | ({job.work: amount} if job.work else {})))
-    how = {"repetitions": whole("repetitions", repetitions, "it is a count")}
+    how: dict[str, object] = {"repetitions": whole("repetitions", repetitions, "it is a count")}
     how |= {"limit": limit, "device": device} | ({"emulated": True} if emulated else {})
     return _runs(job, plans, "weak" if weak else "strong", how)
 
@@ -98,15 +107,14 @@ def _runs(job, plans, scaling, how):
         try:
             results = workers.launch(what, count, **how, **arguments)
         except workers.WorkerError as error:  # by the name that the user gave
-            sentence = f"{job.name} {str(error).partition(' ')[2]}"
-            raise workers.WorkerError(sentence, error.output) from None
+            raise workers.WorkerError(job.name, error.said, error.output) from None
         told = {"scaling": scaling, "work": given.get(job.work, 1)}
         told["backend"] = capacity.BACKENDS[how["device"]]
         told |= {n: v if isinstance(v, (int, float, str)) else str(v) for n, v in given.items()}
         yield jobs.gathered(results, f"{job.name} on {workers.counted(count)}", told)
 
 
-def _known(job, given):
+def _known(job: Job, given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments, if the job knows them all and none is missing."""
     parameters = inspect.signature(job.function).parameters.values()
     named = {p.name: p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
@@ -128,7 +136,7 @@ def _known(job, given):
     return given
 
 
-def _amount(job, given, count, times):
+def _amount(job: Job, given: dict[str, Any], count: int, times: int) -> int:
     """Return the work of all workers together, in parts that are equal where the job needs them."""
     default = inspect.signature(job.function).parameters[job.work].default
     each = whole(job.work, given.get(job.work, default), "it is the amount of work")

@@ -18,37 +18,42 @@ import functools
 import itertools
 import os
 import pickle
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any, TypeVar
 
 from scalelab.measure.ranks.agent import Failed
 
+_Said = TypeVar("_Said")
 _GRACE = 30.0
 _turns = itertools.count()  # one per meeting, the same on every rank: all run the same program
 
 
-def inside():
+def inside() -> bool:
     """Whether torchrun started this process."""
     return "TORCHELASTIC_RUN_ID" in os.environ and "RANK" in os.environ
 
 
-def sizes():
+def sizes() -> tuple[int, int]:
     """Return how many ranks torchrun started on this node, and in all."""
     return int(os.environ["LOCAL_WORLD_SIZE"]), int(os.environ["WORLD_SIZE"])
 
 
-def rank():
+def rank() -> int:
     """Return this process's rank, 0 outside of torchrun: rank 0 speaks for all."""
     return int(os.environ["RANK"]) if inside() else 0
 
 
-def everyones(value, limit=120.0):
+def everyones(value: _Said, limit: float = 120.0) -> list[_Said]:
     """Return what each rank says, in rank order: all must call this alike."""
     store = _meeting(limit)
     store.set(str(rank()), pickle.dumps(value))
     return [pickle.loads(store.get(str(other))) for other in range(sizes()[1])]
 
 
-def run(entry, arguments, workers, limit):
+def run(
+    entry: Callable[..., object], arguments: tuple[object, ...], workers: int, limit: float
+) -> dict[int, Any]:
     """Run `entry` on the first ranks; return {rank: result} on every rank, or raise Failed.
 
     A rank that fails ends with an error, and then its torchrun stops all the others.

@@ -4,13 +4,21 @@ However many ranks share a step, it is the step that one of them would take: the
 of the same minibatch and average their gradients. Torch inside functions.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
 _FEATURES = 64
 
 
 class Training:
     """Its part in the training of a network `width` wide, on one rank."""
 
-    def __init__(self, steps, batch, width, seed, place):
+    def __init__(self, steps: int, batch: int, width: int, seed: int, place: torch.device) -> None:
         from torch import distributed
 
         self.width, self.seed, self.place = width, seed, place
@@ -18,7 +26,7 @@ class Training:
         self.shards = [(x.to(place), y.to(place)) for x, y in _shards(steps, batch, seed)]
         self.model, self.optimizer = self._fresh()
 
-    def epoch(self, steps=None):
+    def epoch(self, steps: int | None = None) -> torch.Tensor:
         """Train from the same first weights on every step's shard; return the last weights."""
         from torch.nn.utils import parameters_to_vector
 
@@ -29,12 +37,12 @@ class Training:
             self.optimizer.step()
         return parameters_to_vector(self.model.parameters()).detach()
 
-    def compute(self):
+    def compute(self) -> None:
         """Do what one step computes, without the exchange."""
         self._backward(*self.shards[0])
         self.optimizer.step()
 
-    def exchange(self):
+    def exchange(self) -> None:
         """Replace every gradient by its mean over the ranks, in one all-reduce."""
         import torch
         from torch import distributed
@@ -79,7 +87,7 @@ def _shards(steps, batch, seed):
         yield x[mine].clone(), y[mine].clone()
 
 
-def minibatches(steps, batch, seed):
+def minibatches(steps: int, batch: int, seed: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Yield the inputs and noisy targets of every global step."""
     import torch
 

@@ -1,5 +1,7 @@
 """Run a job on K real processes, of this machine or of a torchrun, and collect what each returns."""
 
+from __future__ import annotations
+
 import multiprocessing
 import os
 import pickle
@@ -7,23 +9,38 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scalelab.arguments import real, shown
 from scalelab.measure.ranks import agent, capacity, crash, torchrun
 from scalelab.measure.timing.timing import threads
 from scalelab.refusal import Failure, Refusal
 
+if TYPE_CHECKING:
+    import torch
+
+_Result = TypeVar("_Result")
+
 
 class WorkerError(Failure):
     """A rank failed, ended without a result, or took too long."""
 
-    def __init__(self, sentence, output=""):
-        super().__init__(sentence)
+    def __init__(self, job: str, said: str = "", output: str = "") -> None:
+        super().__init__(f"{job} {said}".rstrip())
+        self.said = said  # of that job, whoever names it otherwise
         self.output = output  # the end of what that rank had written
 
 
-def launch(job, workers, *, device="cpu", limit=120.0, **arguments):
+def launch(
+    job: Callable[..., _Result],
+    workers: int,
+    *,
+    device: str = "cpu",
+    limit: float = 120.0,
+    **arguments: Any,
+) -> list[_Result]:
     """Run `job(**arguments)` on every rank of a group and return the results in rank order.
 
     On "cpu" the ranks talk through gloo, on "cuda" through NCCL with a GPU each; `place()` tells the
@@ -40,24 +57,25 @@ def launch(job, workers, *, device="cpu", limit=120.0, **arguments):
         results = run(_rank, (job, arguments, capacity.BACKENDS[device], limit), workers, limit)
     except agent.Failed as cause:
         raise WorkerError(
-            f"{job.__name__} must finish on {counted(workers, 'rank')} within "
-            f"{limit:g} s, got {cause}: mend the job or raise limit, then launch it again",
+            job.__name__,
+            f"must finish on {counted(workers, 'rank')} within {limit:g} s, got {cause}: "
+            "mend the job or raise limit, then launch it again",
             cause.output,
         ) from None
     return [results[rank] for rank in range(workers)]
 
 
-def speaks():
+def speaks() -> bool:
     """Whether this process speaks for all: rank 0 of a torchrun, or the only one."""
     return torchrun.rank() == 0
 
 
-def counted(count, what="worker"):
+def counted(count: int, what: str = "worker") -> str:
     """Return "1 worker" or "2 workers"."""
     return f"{count} {what}{'s' if count > 1 else ''}"
 
 
-def place():
+def place() -> torch.device:
     """Return the torch.device of this rank, inside a job: its GPU under NCCL, else the CPU."""
     import torch
     from torch import distributed

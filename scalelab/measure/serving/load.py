@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from scalelab.arguments import real, shown, whole
 from scalelab.measure.host.machine import this_machine
-from scalelab.measure.serving.serve import ServiceError
+from scalelab.measure.serving.serve import Server, ServiceError
 from scalelab.records import Machine, Stamp
 from scalelab.refusal import Refusal
 
@@ -37,33 +38,33 @@ class Load:
     date: str
 
     @property
-    def response(self):
+    def response(self) -> np.ndarray:
         """Seconds from the planned start to the answer: what a user sees."""
         return self.done - self.planned
 
     @property
-    def as_sent(self):
+    def as_sent(self) -> np.ndarray:
         """Seconds from the sending to the answer: what a client sees that waited to send."""
         return self.done - self.sent
 
     @property
-    def late(self):
+    def late(self) -> np.ndarray:
         """Seconds that the client was late in sending."""
         return self.sent - self.planned
 
     @property
-    def throughput(self):
+    def throughput(self) -> float:
         """Answers per second, from the first planned start to the last answer."""
         return len(self.done) / (self.done.max() - self.planned.min())
 
     @property
-    def stamp(self):
+    def stamp(self) -> Stamp:
         """Where these times come from."""
         lost = f"{self.failed} requests failed and are missing" if self.failed else ""
         return Stamp("measured here", self.machine, self.date, lost)
 
 
-def poisson(rate, seconds, seed=0):
+def poisson(rate: float, seconds: float, seed: int = 0) -> np.ndarray:
     """Arrival times at random, so many per second on average, for some seconds. Section 3.4.
 
     >>> len(poisson(100, 10))
@@ -80,7 +81,7 @@ def poisson(rate, seconds, seed=0):
     return np.sort(rng.uniform(0, seconds, max(1, rng.poisson(rate * seconds))))
 
 
-def open_loop(server, arrivals):
+def open_loop(server: Server, arrivals: ArrayLike) -> Load:
     """Send a request at each of these times, whether or not those before it are answered."""
     arrivals = _times(arrivals)
 
@@ -91,7 +92,7 @@ def open_loop(server, arrivals):
     return _load("open loop", server, lambda run: [one(run, a) for a in arrivals.tolist()])
 
 
-def closed_loop(server, clients, seconds, think=0.0):
+def closed_loop(server: Server, clients: int, seconds: float, think: float = 0.0) -> Load:
     """So many clients for some seconds: each asks, waits for the answer, thinks, asks again."""
     clients = whole("clients", clients, "it counts the clients, each with one request", 1, 500)
     seconds = real("seconds", seconds, "it is how long the clients keep asking", 0, 3600)
@@ -107,7 +108,7 @@ def closed_loop(server, clients, seconds, think=0.0):
     return _load(label, server, lambda run: [client(run) for _ in range(clients)])
 
 
-def paced(server, interval, seconds):
+def paced(server: Server, interval: float, seconds: float) -> Load:
     """One client that plans a request every so many seconds, and waits for each answer first."""
     interval = real("interval", interval, "it is the time between requests", 0, above=True)
     seconds = real("seconds", seconds, "it is how long requests are planned", interval, 3600)
@@ -179,7 +180,7 @@ def _load(label, server, tasks):
     )
 
 
-def _times(given):
+def _times(given: ArrayLike) -> np.ndarray:
     try:
         times = np.sort(np.asarray(given, dtype=float))
         fits = times.ndim == 1 and 0 < times.size <= _MOST and 0 <= times[0] <= times[-1] <= 3600

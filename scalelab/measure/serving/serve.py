@@ -1,5 +1,7 @@
 """A real service to put under load: HTTP on this machine, in a process of its own (Section 3.4)."""
 
+from __future__ import annotations
+
 import importlib
 import json
 import os
@@ -7,10 +9,15 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING
 from urllib.request import ProxyHandler, build_opener
 
 from scalelab.arguments import real, shown, whole
 from scalelab.refusal import Failure, Refusal
+
+if TYPE_CHECKING:
+    import torch
 
 _HOST = "127.0.0.1"
 _OPEN = build_opener(ProxyHandler({})).open  # this machine needs no proxy
@@ -23,29 +30,30 @@ class ServiceError(Failure):
 class Server:
     """A running service: one process that answers one request at a time; the others queue."""
 
-    def __init__(self, process, port):
+    def __init__(self, process: subprocess.Popen[str], port: int) -> None:
         self._process, self.host, self.port = process, _HOST, port
 
-    def busy(self):
+    def busy(self) -> list[float]:
         """Seconds that each request since the last call kept the server busy: the service times."""
         return json.loads(self._get("times"))
 
-    def pause(self, after, seconds):
+    def pause(self, after: float, seconds: float) -> None:
         """Make it stop answering for some seconds, once, after some seconds: a garbage collection."""
         after = real("after", after, "it is how long to wait before the pause, in seconds", 0)
         seconds = real("seconds", seconds, "it is how long nothing is answered", 0, 60)
         self._get(f"pause/{after}/{seconds}")
 
-    def stop(self):
+    def stop(self) -> None:
         """End the process; a second time does nothing."""
-        if not self._process.stdin.closed:
-            self._process.stdin.close()
+        given, told = _pipes(self._process)
+        if not given.closed:
+            given.close()
             try:
                 self._process.wait(5)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-            self._process.stdout.close()
+            told.close()
 
     def __enter__(self):
         return self
@@ -61,7 +69,9 @@ class Server:
             raise ServiceError(f"the service must answer, got {cause}: start another one") from None
 
 
-def start(make, *, limit=60.0, **arguments):
+def start(
+    make: Callable[..., Callable[[], object]], *, limit: float = 60.0, **arguments: object
+) -> Server:
     """Start a service whose every request calls what `make(**arguments)` returns.
 
     `make` must be a function of an importable module, and is called in the new process. The service
@@ -83,10 +93,11 @@ def start(make, *, limit=60.0, **arguments):
             },
             start_new_session=True,  # Ctrl-C is for the program; the service ends with it
         )
+        given, told = _pipes(process)
         late = threading.Timer(limit, process.kill)
         late.start()
         try:
-            line = process.stdout.readline()
+            line = told.readline()
         except BaseException:
             process.kill()
             raise
@@ -94,8 +105,8 @@ def start(make, *, limit=60.0, **arguments):
             late.cancel()
         if not line:
             process.wait()
-            process.stdin.close()
-            process.stdout.close()
+            given.close()
+            told.close()
             errors.seek(0)
             last = (errors.read().strip().splitlines() or ["no answer in time"])[-1]
             raise ServiceError(
@@ -105,7 +116,7 @@ def start(make, *, limit=60.0, **arguments):
     return Server(process, int(line))
 
 
-def tower(layers=16, width=1024):
+def tower(layers: int = 16, width: int = 1024) -> Callable[..., torch.Tensor]:
     """A small network: square layers of this width, a request is one vector.
 
     To answer one request it must read all of its weights from memory. Section 3.4.
@@ -114,19 +125,26 @@ def tower(layers=16, width=1024):
     width = whole("width", width, "it counts the numbers of a request", 1, 2**15)
     import torch
 
-    parts = []
+    parts: list[torch.nn.Module] = []
     for _ in range(layers):
         parts += [torch.nn.Linear(width, width), torch.nn.ReLU()]
     network = torch.nn.Sequential(*parts).eval()
 
-    def answer(batch=1):
+    def answer(batch: int = 1) -> torch.Tensor:
         with torch.inference_mode():
             return network(torch.ones(batch, width))
 
     return answer
 
 
-def _named(make):
+def _pipes(process: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
+    """Return standard input and output of a process that was started with pipes for both."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    return process.stdin, process.stdout
+
+
+def _named(make: Callable[..., object]) -> str:
     """Return "module:function", or say that the new process could not find it."""
     module, name = getattr(make, "__module__", None), getattr(make, "__qualname__", "")
     found = module and getattr(sys.modules.get(module) or importlib, name, None)

@@ -8,10 +8,13 @@ import http.server
 import importlib
 import json
 import os
+import socket
 import socketserver
 import sys
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 
 class Server(http.server.HTTPServer):
@@ -19,30 +22,39 @@ class Server(http.server.HTTPServer):
 
     request_queue_size = 1024  # requests that may wait; the default of 5 would refuse the rest
 
-    def __init__(self, answer):
-        self.answer, self.busy, self.stop = answer, [], None
+    def __init__(self, answer: Callable[[], object]) -> None:
+        self.answer = answer
+        self.busy: list[float] = []
+        self.stop: tuple[float, float] | None = None  # when, and for how long
         super().__init__(("127.0.0.1", 0), Handler)
 
-    def server_bind(self):
+    def server_bind(self) -> None:
         """Bind without looking up a host name, which may wait for a network that is not there."""
         socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = self.server_address[:2]
+        name, self.server_port = self.server_address[:2]
+        self.server_name = str(name)
 
-    def process_request(self, request, client_address):
+    def process_request(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: Any
+    ) -> None:
         """Time everything that keeps others waiting, from accepting to closing."""
         begun, known = time.perf_counter(), len(self.busy)
         super().process_request(request, client_address)
         if len(self.busy) > known:
             self.busy[-1] = time.perf_counter() - begun
 
-    def handle_error(self, request, client_address):
+    def handle_error(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: Any
+    ) -> None:
         """Let go of a client who left before the answer; that is no fault of the server."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     """`/` asks the model; `/times` and `/pause/AFTER/SECONDS` are for whoever measures."""
 
-    def do_GET(self):
+    server: Server
+
+    def do_GET(self) -> None:
         """Answer one request."""
         what, *rest = self.path.strip("/").split("/")
         if what == "times":
@@ -69,7 +81,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text.encode())
 
-    def log_message(self, format, *arguments):
+    def log_message(self, format: str, *arguments: object) -> None:
         """Keep quiet: printing takes longer than many an answer."""
 
 

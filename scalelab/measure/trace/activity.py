@@ -4,8 +4,10 @@ On a GPU the device's time counts, and the host only explains the gaps; without 
 """
 
 import re
+from collections.abc import Iterable, Sequence
 
-from scalelab.spans import difference, union
+from scalelab.files.kineto import Event
+from scalelab.spans import Span, difference, union
 
 _DEVICE = {"kernel", "concurrent_kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset"}
 _OPERATOR = {"cpu_op", "operator"}
@@ -20,26 +22,30 @@ _WAIT = re.compile(
     r"synchroni[sz]e|(^|[:.])wait(_tensor|_stream)?_?$|MultiProcessingDataLoader", re.I
 )
 
+_Spans = tuple[Span, ...]
+_Kinds = tuple[_Spans, _Spans, list[Event], _Spans]  # work, communication, transfers, launches
 
-def on_device(event):
+
+def on_device(event: Event) -> bool:
     """Whether this ran on an accelerator: a kernel or a copy, not the marks beside them."""
     return event.kind in _DEVICE
 
 
-def on_host(event):
+def on_host(event: Event) -> bool:
     """Whether this happened in the process itself."""
     return event.kind not in _DEVICE and not event.kind.startswith("gpu_")
 
 
-def launches(host):
+def launches(host: Iterable[Event]) -> dict[object, int]:
     """Return when the host launched what carries each correlation number."""
     calls = (e for e in host if e.correlation is not None and _RUNTIME.search(e.kind))
     return {e.correlation: e.start for e in calls}
 
 
-def of_host(host):
+def of_host(host: Sequence[Event]) -> _Kinds:
     """Return work, communication, the transfers, and no launches: the host is all there is."""
-    work, talk = [], []
+    work: list[_Spans] = []
+    talk: list[list[Span]] = []
     for own in _threads(host):
         talk.append(spans(e for e in own if _TRANSFER.match(e.name) or _DISPATCH.match(e.name)))
         waits = spans(e for e in own if _WAIT.search(e.name))
@@ -49,13 +55,15 @@ def of_host(host):
     return union(*work), union(*talk), _in_order(e for e in host if _TRANSFER.match(e.name)), ()
 
 
-def of_device(device, host):
+def of_device(device: Sequence[Event], host: Sequence[Event]) -> _Kinds:
     """Return work, communication, the transfers, and when launches were prepared or under way."""
     transfers = [e for e in device if _KERNEL.search(e.name)]
     transfers += [e for e in host if _HOST_TRANSFER.match(e.name)]
     work = union(spans(e for e in device if not _KERNEL.search(e.name)))
     called = launches(host)
-    busy = [[(called[e.correlation], e.start) for e in device if e.correlation in called]]
+    busy: list[Sequence[Span]] = [
+        [(called[e.correlation], e.start) for e in device if e.correlation in called]
+    ]
     for own in _threads(host):
         active = spans(e for e in own if e.kind in _OPERATOR or _RUNTIME.search(e.kind))
         waits = spans(e for e in own if _WAIT.search(e.name))
@@ -63,17 +71,17 @@ def of_device(device, host):
     return work, union(spans(transfers)), _in_order(transfers), union(*busy)
 
 
-def spans(events):
+def spans(events: Iterable[Event]) -> list[Span]:
     """Return start and end of each."""
     return [(e.start, e.end) for e in events]
 
 
-def _in_order(events):
+def _in_order(events: Iterable[Event]) -> list[Event]:
     return sorted(events, key=lambda e: e.start)
 
 
-def _threads(host):
-    by = {}
+def _threads(host: Iterable[Event]) -> Iterable[list[Event]]:
+    by: dict[object, list[Event]] = {}
     for event in host:
         by.setdefault(event.thread, []).append(event)
     return by.values()

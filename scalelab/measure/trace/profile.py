@@ -4,8 +4,10 @@ The job is not touched: a step ends where an optimizer has taken one, which PyTo
 """
 
 import tempfile
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from scalelab.arguments import shown, whole
 from scalelab.files import kineto
@@ -13,10 +15,20 @@ from scalelab.measure.host.machine import this_machine
 from scalelab.measure.ranks import workers
 from scalelab.measure.trace import trace
 from scalelab.measure.trace.timeline import steps as timeline
+from scalelab.records import Split
 from scalelab.refusal import Refusal
 
 
-def profile(job, count, *, active=5, skip=10, limit=120.0, keep=None, **arguments):
+def profile(
+    job: Callable[..., object],
+    count: int,
+    *,
+    active: int = 5,
+    skip: int = 10,
+    limit: float = 120.0,
+    keep: str | Path | None = None,
+    **arguments: Any,
+) -> tuple[tuple[Split, ...], ...]:
     """Return one tuple of Splits per rank: where each of the `active` steps of the job went.
 
     The job trains with a torch optimizer, as `jobs.training_epoch` does; its first `skip` steps are
@@ -30,8 +42,8 @@ def profile(job, count, *, active=5, skip=10, limit=120.0, keep=None, **argument
         )
     whole("active", active, "it counts the steps to profile")
     whole("skip", skip, "it counts the steps to leave out first")
-    with tempfile.TemporaryDirectory(prefix="scalelab-") as folder:
-        folder = _folder(keep) if keep else Path(folder)
+    with tempfile.TemporaryDirectory(prefix="scalelab-") as scratch:
+        folder = _folder(keep) if keep else Path(scratch)
         plan = {"job": job, "arguments": arguments, "skip": skip, "active": active}
         taken = workers.launch(profiled_job, count, limit=limit, folder=str(folder), plan=plan)
         if min(taken) < skip + active:
@@ -51,7 +63,7 @@ def profile(job, count, *, active=5, skip=10, limit=120.0, keep=None, **argument
     )
 
 
-def profiled_job(folder, plan):
+def profiled_job(folder: str, plan: dict[str, Any]) -> int:
     """Run a job under PyTorch's profiler, leave the trace, return how many steps it took."""
     from torch import distributed, profiler
     from torch.optim.optimizer import register_optimizer_step_post_hook
@@ -65,7 +77,7 @@ def profiled_job(folder, plan):
         on_trace_ready=lambda p: p.export_chrome_trace(str(_file(folder, distributed.get_rank()))),
     ) as running:
 
-        def stepped(*_):
+        def stepped(*_: object) -> None:
             nonlocal taken
             taken += 1
             running.step()
@@ -94,7 +106,7 @@ def _waits(same):
     ]
 
 
-def _folder(path):
+def _folder(path: str | Path) -> Path:
     try:
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
@@ -105,5 +117,5 @@ def _folder(path):
     return folder
 
 
-def _file(folder, rank):
+def _file(folder: str | Path, rank: int) -> Path:
     return Path(folder) / f"rank{rank}.json.gz"

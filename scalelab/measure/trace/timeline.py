@@ -6,24 +6,25 @@ from typing import NamedTuple
 
 from scalelab.arguments import shown
 from scalelab.files import files
+from scalelab.files.kineto import Event, Trace
 from scalelab.measure.trace import activity
-from scalelab.spans import difference, intersection, within
+from scalelab.spans import Span, difference, intersection, within
 
 
 class Step(NamedTuple):
     """One step; compute, exposed, launch and idle tile its window."""
 
     label: str
-    window: tuple
-    compute: tuple
-    communication: tuple
-    exposed: tuple
-    launch: tuple
-    idle: tuple
-    transfers: tuple  # the events that move data, in order of their start
+    window: Span
+    compute: tuple[Span, ...]
+    communication: tuple[Span, ...]
+    exposed: tuple[Span, ...]
+    launch: tuple[Span, ...]
+    idle: tuple[Span, ...]
+    transfers: tuple[Event, ...]  # the events that move data, in order of their start
 
 
-def steps(trace, name):
+def steps(trace: Trace, name: str) -> tuple[Step, ...]:
     """Return the Step of every annotation of this name, or of this name, # and a number."""
     marks = _marks(trace, name)
     device = [e for e in trace.events if activity.on_device(e)]

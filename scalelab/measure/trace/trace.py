@@ -5,21 +5,35 @@ Here every moment of a step is counted once: compute; else communication, then e
 launch; else idle.
 """
 
+from __future__ import annotations
+
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scalelab.arguments import shown, whole
 from scalelab.files import files, kineto
 from scalelab.measure.host.machine import this_machine
-from scalelab.measure.trace.timeline import steps
-from scalelab.records import Split
+from scalelab.measure.trace.timeline import Step, steps
+from scalelab.records import Machine, Split
 from scalelab.refusal import Refusal
-from scalelab.spans import intersection, length, union
+from scalelab.spans import Span, intersection, length, union
+
+if TYPE_CHECKING:
+    import torch
 
 STEP = "ProfilerStep"  # what torch.profiler calls a step
 
 
-def read(path, *, step=STEP, workers=None, rank=None, machine=None):
+def read(
+    path: str | Path,
+    *,
+    step: str = STEP,
+    workers: int | None = None,
+    rank: int | None = None,
+    machine: Machine | None = None,
+) -> tuple[Split, ...]:
     """Return the Split of every step in a Chrome trace (.json or .json.gz) of one rank.
 
     Workers and rank stand in the trace of a distributed job; else give them. Copies count as compute.
@@ -36,7 +50,13 @@ def read(path, *, step=STEP, workers=None, rank=None, machine=None):
     )
 
 
-def profiled(profiler, *, step=STEP, workers=None, rank=None):
+def profiled(
+    profiler: torch.profiler.profile,
+    *,
+    step: str = STEP,
+    workers: int | None = None,
+    rank: int | None = None,
+) -> tuple[Split, ...]:
     """Return the Split of every step that a finished torch.profiler recorded here. Section 3.5."""
     if not hasattr(profiler, "export_chrome_trace"):
         raise Refusal(
@@ -52,7 +72,7 @@ def profiled(profiler, *, step=STEP, workers=None, rank=None):
     return tuple(split(s, workers, rank, this_machine(), trace.date) for s in steps(trace, step))
 
 
-def mean(splits):
+def mean(splits: Iterable[Split]) -> Split:
     """Return the Split of the mean step, part by part; of one rank in one configuration only.
 
     Section 3.5.
@@ -66,20 +86,28 @@ def mean(splits):
         )
     first, parts = splits[0], ("seconds", "compute", "exposed", "launch", "idle", "communication")
     means = {name: sum(getattr(s, name) for s in splits) / len(splits) for name in parts}
-    waits = [s.waiting for s in splits]
+    waits = [s.waiting for s in splits if s.waiting is not None]
     return Split(
         label=f"mean of {len(splits)} steps" if len(splits) > 1 else first.label,
         workers=first.workers,
         rank=first.rank,
         machine=first.machine,
         date=first.date,
-        waiting=None if None in waits else sum(waits) / len(waits),
+        waiting=sum(waits) / len(waits) if len(waits) == len(splits) else None,
         kind=first.kind,
         **means,
     )
 
 
-def split(step, workers, rank, machine, date, kind="measured here", before=None):
+def split(
+    step: Step,
+    workers: int,
+    rank: int,
+    machine: Machine,
+    date: str,
+    kind: str = "measured here",
+    before: Iterable[Span] | None = None,
+) -> Split:
     """Return one Step of a timeline as a record; `before` are spans in which others were awaited."""
     sets = ("compute", "exposed", "launch", "idle", "communication")
     return Split(

@@ -5,7 +5,7 @@ The thresholds are those of a reference article; they leave gaps, and those get 
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import chosen
 
 _UTILIZATION = "it is the share of the step in which a worker computes, as a fraction"
@@ -51,7 +51,7 @@ ADVICE = {
 }
 
 
-def overhead(compute, communication):
+def overhead(compute: Numbers, communication: Numbers) -> Answer:
     """The share of a step that is communication: T_comm / (T_comp + T_comm), both in seconds.
 
     Source: the reference article's definition, for communication that nothing hides; it is then
@@ -65,7 +65,9 @@ def overhead(compute, communication):
     return answer(lambda c, x: x / (c + x), compute, communication)
 
 
-def classify(utilization, communication, memory=0.0, waiting=0.0):
+def classify(
+    utilization: Numbers, communication: Numbers, memory: Numbers = 0.0, waiting: Numbers = 0.0
+) -> Answer:
     """What limits a step, the first that holds; if none does, "mixed" and the largest part lost.
 
     "memory": over 95% in use. "imbalance": over 10% spent waiting for the slowest worker.
@@ -90,7 +92,7 @@ def classify(utilization, communication, memory=0.0, waiting=0.0):
     return str(kinds) if np.ndim(kinds) == 0 else kinds
 
 
-def advice(kind):
+def advice(kind: str) -> str:
     """What helps a step of this class, and what does not. Section 3.9.
 
     >>> advice("computation")[:24]

@@ -4,12 +4,14 @@ A price, `hourly`, is in dollars per hour for the whole configuration. It is the
 date: nothing in this module knows one. `Price` keeps the number together with where it is from.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
 from scalelab.arguments import real
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import dated, text
 from scalelab.refusal import Refusal
 
@@ -36,24 +38,24 @@ class Price:
     date: str  # a year, a month or a day: 2021, 2021-04, 2021-04-21
     source: str  # where it was read, or who offered it; "invented" is an answer too
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         hourly = real("hourly", self.hourly, "it is in dollars per hour", 0)
         object.__setattr__(self, "hourly", hourly)
         text("what", self.what, "say one of what, and on which terms")
         dated("date", self.date, "say when the price held")
         text("source", self.source, "say where you read it, or that you invented it")
 
-    def __mul__(self, count):
+    def __mul__(self, count: float) -> Price:
         count = real("count", count, "it counts what is paid for", 0)
         return Price(count * self.hourly, f"{count:g} x {self.what}", self.date, self.source)
 
     __rmul__ = __mul__
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"${self.hourly:,.2f} per hour: {self.what}, {self.date}, {self.source}"
 
 
-def dollars(seconds, hourly, extra=0.0):
+def dollars(seconds: Numbers, hourly: Numbers, extra: Numbers = 0.0) -> Answer:
     """What a run costs: hours x price, and what else it takes, such as storage and egress.
 
     Source: the definition. Sections 3.9 and 41.6.
@@ -67,7 +69,7 @@ def dollars(seconds, hourly, extra=0.0):
     return answer(lambda t, p, x: t / HOUR * p + x, seconds, hourly, extra)
 
 
-def per_work(dollars, work):
+def per_work(dollars: Numbers, work: Numbers) -> Answer:
     """Dollars per useful result: dollars / work.
 
     Source: the definition. Sections 3.9 and 41.6.
@@ -80,7 +82,7 @@ def per_work(dollars, work):
     return answer(lambda c, w: c / w, dollars, work)
 
 
-def work_per_dollar(dollars, work):
+def work_per_dollar(dollars: Numbers, work: Numbers) -> Answer:
     """Useful results per dollar: work / dollars, the reciprocal, where more is better.
 
     Source: the definition. Sections 3.9 and 41.6.
@@ -93,7 +95,7 @@ def work_per_dollar(dollars, work):
     return answer(lambda c, w: w / c, dollars, work)
 
 
-def surcharge(efficiency):
+def surcharge(efficiency: Numbers) -> Answer:
     """How much more a unit of work costs than at full efficiency: 1/E - 1, not 1 - E.
 
     For K workers at K times the price of one. Negative, the run is superlinear.
@@ -107,7 +109,7 @@ def surcharge(efficiency):
     return answer(lambda e: 1 / e - 1, efficiency)
 
 
-def relative_bill(speedup, relative_price):
+def relative_bill(speedup: Numbers, relative_price: Numbers) -> Answer:
     """The bill of a faster and dearer configuration, in multiples of the base's: relative price / speedup.
 
     Twice as fast at twice the price breaks even, in half the time. Below 1 it is cheaper too.
@@ -122,7 +124,9 @@ def relative_bill(speedup, relative_price):
     return answer(lambda s, c: c / s, speedup, relative_price)
 
 
-def hour_saved(base_seconds, base_dollars, seconds, dollars):
+def hour_saved(
+    base_seconds: Numbers, base_dollars: Numbers, seconds: Numbers, dollars: Numbers
+) -> Answer:
     """What each hour saved against a base costs: dollars more / hours fewer.
 
     If an hour is worth more to you than this, buy. Negative, the faster run is also cheaper.
@@ -147,7 +151,7 @@ def hour_saved(base_seconds, base_dollars, seconds, dollars):
     return answer(lambda c, c0, h: (c - c0) / h, dollars, base_dollars, saved)
 
 
-def share_to_reserve(reserved, on_demand):
+def share_to_reserve(reserved: Numbers, on_demand: Numbers) -> Answer:
     """The share of all hours from which on a reservation is cheaper: reserved / on-demand price.
 
     A reservation is paid for whether used or not, on-demand capacity only while used. Above 1 it

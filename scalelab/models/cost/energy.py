@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scalelab.arguments import real
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import dated, instance, text
 from scalelab.refusal import Refusal
 
@@ -34,14 +34,14 @@ class Grid:
     date: str  # a year, a month or a day: 2021, 2021-04, 2021-04-21
     source: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         intensity = real("intensity", self.intensity, "it is in grams of CO2 per kilowatt-hour", 0)
         object.__setattr__(self, "intensity", intensity)
         text("place", self.place, "name the grid or the region")
         dated("date", self.date, "say when the intensity held")
 
 
-def watts(utilization, idle, busy):
+def watts(utilization: Numbers, idle: Numbers, busy: Numbers) -> Answer:
     """The mean power of one worker: idle + (busy - idle) u.
 
     What a worker draws while it waits is why an inefficient run costs energy too.
@@ -61,7 +61,7 @@ def watts(utilization, idle, busy):
     return answer(lambda u, i, m: i + m * u, utilization, idle, more)
 
 
-def joules(seconds, watts, workers=1, pue=1.0):
+def joules(seconds: Numbers, watts: Numbers, workers: Numbers = 1, pue: Numbers = 1.0) -> Answer:
     """The energy of a run: K x power x time x PUE.
 
     Source: Patterson et al. 2021, arXiv:2104.10350. Section 3.9.
@@ -77,7 +77,7 @@ def joules(seconds, watts, workers=1, pue=1.0):
     return answer(lambda t, w, k, p: k * w * t * p, seconds, watts, workers, pue)
 
 
-def per_work(joules, work):
+def per_work(joules: Numbers, work: Numbers) -> Answer:
     """Joules per useful result: joules / work.
 
     Source: the definition. Sections 3.9 and 41.6.
@@ -91,7 +91,7 @@ def per_work(joules, work):
     return answer(lambda e, w: e / w, joules, work)
 
 
-def grams(joules, grid):
+def grams(joules: Numbers, grid: Grid) -> Answer:
     """Grams of CO2-equivalent of a run: kilowatt-hours x intensity of the grid.
 
     Source: Patterson et al. 2021, arXiv:2104.10350. Section 3.9.

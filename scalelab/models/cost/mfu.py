@@ -4,7 +4,7 @@ The model's FLOPs are those that the mathematics asks for, once, whatever the pr
 hardware's are those it ran. Count them with `transformer` or `conventions`, and say which.
 """
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 
 _THROUGHPUT = "it is the samples, or tokens, per second of all workers together"
 _FLOPS = "it counts the FLOPs that the model asks for per sample, or token, forward and backward"
@@ -13,7 +13,7 @@ _PEAK = "it is the peak of one worker in FLOP/s, dense, for the number format in
 _MFU = "it is a share of the peak, as a fraction"
 
 
-def mfu(throughput, flops, workers, peak):
+def mfu(throughput: Numbers, flops: Numbers, workers: Numbers, peak: Numbers) -> Answer:
     """Model FLOPs utilization: throughput x FLOPs / (K x peak).
 
     It compares systems that solve the same problem, because no trick of the program counts as work.
@@ -31,7 +31,7 @@ def mfu(throughput, flops, workers, peak):
     return answer(lambda x, f, k, p: x / k * (f / p), throughput, flops, workers, peak)
 
 
-def hfu(mfu, flops, executed):
+def hfu(mfu: Numbers, flops: Numbers, executed: Numbers) -> Answer:
     """Hardware FLOPs utilization: MFU x FLOPs executed / FLOPs of the model.
 
     Activations computed again make the hardware look busier than the model advances: by up to a
@@ -53,7 +53,7 @@ def hfu(mfu, flops, executed):
     return answer(lambda u, f, x: u * (x / f), mfu, flops, executed)
 
 
-def worker_throughput(mfu, flops, peak):
+def worker_throughput(mfu: Numbers, flops: Numbers, peak: Numbers) -> Answer:
     """Samples, or tokens, per second of one worker that reaches an MFU: MFU x peak / FLOPs.
 
     It is the field of that name of a `step.Step`, if the MFU is that of one worker which waits for nobody.
@@ -68,7 +68,7 @@ def worker_throughput(mfu, flops, peak):
     return answer(lambda u, f, p: u * (p / f), mfu, flops, peak)
 
 
-def run_seconds(flops, workers, peak, mfu):
+def run_seconds(flops: Numbers, workers: Numbers, peak: Numbers, mfu: Numbers) -> Answer:
     """Seconds of a training run from its FLOPs: FLOPs / (K x peak x MFU).
 
     Given the FLOPs that the hardware runs, the utilization has to be the HFU.

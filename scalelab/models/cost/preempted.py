@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scalelab.arguments import real, whole
+from scalelab.models.checking import Floats
 from scalelab.models.choice import instance
 from scalelab.models.cost import cost
 from scalelab.models.cost.spot import Spot
@@ -23,17 +24,17 @@ _FEWEST = 1e-3  # of the time that becomes work: below it a run is all preemptio
 class Runs:
     """One entry for each run of the same job."""
 
-    billed: np.ndarray  # seconds of holding machines
-    elapsed: np.ndarray  # seconds from start to end, waiting included
-    preemptions: np.ndarray
+    billed: Floats  # seconds of holding machines
+    elapsed: Floats  # seconds from start to end, waiting included
+    preemptions: Floats
     hourly: float
 
     @property
-    def dollars(self):
+    def dollars(self) -> Floats:
         """What each run costs."""
         return cost.dollars(self.billed, self.hourly)
 
-    def within(self, deadline):
+    def within(self, deadline: float) -> float:
         """The share of the runs that end by a deadline, in seconds.
 
         >>> offer = Spot(hourly=1.2, between=4 * 3600, write=60, restart=300)
@@ -44,7 +45,7 @@ class Runs:
         return float(np.mean(self.elapsed <= deadline))
 
 
-def runs(useful, interval, spot, jobs=1000, seed=0):
+def runs(useful: float, interval: float, spot: Spot, jobs: int = 1000, seed: int = 0) -> Runs:
     """Follow `jobs` runs of the same job, whose last interval may be a short one.
 
     Preemptions come at a constant rate while machines are held, and machines come back after a

@@ -5,16 +5,19 @@ modelled; ties go to the faster row, the cheaper row, the smaller count, in this
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scalelab.arguments import real
-from scalelab.models.checking import numbers, table
+from scalelab.models.checking import Floats, Numbers, numbers, table
 
 _WORKERS = "it counts the workers of each configuration"
 _SECONDS = "it is the time of the job on each configuration, in seconds"
 _DOLLARS = "it is what the job costs on each configuration, in dollars"
 
 
-def cheapest_within(workers, seconds, dollars, deadline):
+def cheapest_within(
+    workers: Numbers, seconds: Numbers, dollars: Numbers, deadline: float
+) -> float | None:
     """The worker count that costs least among those that meet a deadline, in seconds; None if none do.
 
     Source: the definition. Section 3.9.
@@ -27,7 +30,9 @@ def cheapest_within(workers, seconds, dollars, deadline):
     return _least(workers, seconds <= deadline, dollars, seconds)
 
 
-def fastest_within(workers, seconds, dollars, budget):
+def fastest_within(
+    workers: Numbers, seconds: Numbers, dollars: Numbers, budget: float
+) -> float | None:
     """The worker count that takes least time among those within a budget, in dollars; None if none are.
 
     Source: the definition. Section 3.9.
@@ -40,7 +45,7 @@ def fastest_within(workers, seconds, dollars, budget):
     return _least(workers, dollars <= budget, seconds, dollars)
 
 
-def worth_a_look(seconds, dollars):
+def worth_a_look(seconds: Numbers, dollars: Numbers) -> NDArray[np.bool_]:
     """Whether no other row is at least as fast and as cheap, and better in one of them.
 
     Whatever the deadline or the budget, the best row is one of these: the Pareto front.
@@ -61,7 +66,7 @@ def worth_a_look(seconds, dollars):
     return np.array([pair in pairs for pair in zip(seconds, dollars, strict=True)])
 
 
-def _rows(workers, seconds, dollars):
+def _rows(workers: Numbers, seconds: Numbers, dollars: Numbers) -> tuple[Floats, ...]:
     return table(
         workers=numbers("workers", workers, _WORKERS, 1),
         seconds=numbers("seconds", seconds, _SECONDS, 0),
@@ -69,7 +74,7 @@ def _rows(workers, seconds, dollars):
     )
 
 
-def _least(workers, allowed, aim, other):
+def _least(workers: Floats, allowed: NDArray[np.bool_], aim: Floats, other: Floats) -> float | None:
     """Return the count of the allowed row with the least aim, then the least of the other, then count."""
     if not allowed.any():
         return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scalelab.arguments import real
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import instance
 from scalelab.models.cost import cost
 from scalelab.models.machines.failures import expected_seconds, useful_share
@@ -31,7 +31,7 @@ class Spot:
     restart: float  # seconds to come back once there are machines
     wait: float = 0.0  # mean seconds until there are
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         def settle(name, meaning, **limits):
             object.__setattr__(self, name, real(name, getattr(self, name), meaning, 0, **limits))
 
@@ -43,7 +43,7 @@ class Spot:
         settle("wait", "it is the time without machines, in seconds")
 
 
-def billed_seconds(useful, interval, spot):
+def billed_seconds(useful: Numbers, interval: Numbers, spot: Spot) -> Answer:
     """Expected seconds that are paid for: useful / share of the time that becomes lasting work.
 
     Source: Daly 2006, doi:10.1016/j.future.2004.11.016, as in `failures`. Section 3.9.
@@ -56,7 +56,7 @@ def billed_seconds(useful, interval, spot):
     return expected_seconds(useful, interval, spot.write, spot.restart, spot.between)
 
 
-def elapsed_seconds(useful, interval, spot):
+def elapsed_seconds(useful: Numbers, interval: Numbers, spot: Spot) -> Answer:
     """Expected seconds from start to end, waiting included: billed (1 + wait / between).
 
     However the job is saved, preemptions come once per `between` seconds of those billed.
@@ -70,7 +70,7 @@ def elapsed_seconds(useful, interval, spot):
     return answer(lambda t: t * (1 + spot.wait / spot.between), billed)
 
 
-def dollars(useful, interval, spot):
+def dollars(useful: Numbers, interval: Numbers, spot: Spot) -> Answer:
     """Expected cost of a job: billed hours x price. With Daly's interval it is about the least.
 
     Source: Daly 2006, doi:10.1016/j.future.2004.11.016. Section 3.9.
@@ -83,7 +83,7 @@ def dollars(useful, interval, spot):
     return cost.dollars(billed_seconds(useful, interval, spot), _offer(spot).hourly)
 
 
-def break_even_price(on_demand, interval, spot):
+def break_even_price(on_demand: Numbers, interval: Numbers, spot: Spot) -> Answer:
     """The price per hour below which the offer beats one on demand that is never interrupted.
 
     on_demand x useful share of the time; the length of the job cancels.
@@ -100,5 +100,5 @@ def break_even_price(on_demand, interval, spot):
     return answer(lambda p, u: p * u, on_demand, share)
 
 
-def _offer(given):
+def _offer(given: object) -> Spot:
     return instance("spot", given, Spot, "write Spot(hourly, between, write, restart)")

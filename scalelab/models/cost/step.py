@@ -10,9 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from scalelab.arguments import real, shown, whole
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 from scalelab.models.choice import MOST, counts, instance
 from scalelab.refusal import Refusal
+
+AllReduce = Callable[[float, Floats], Numbers]
+Slowest = Callable[[Floats], Numbers]
 
 BACKWARD = 2 / 3  # of the compute: a backward pass costs two forward passes
 _SAMPLES = "it is the samples of one micro-batch, over all workers"
@@ -31,18 +34,17 @@ class Step:
     microbatch: float  # samples of one micro-batch, over all workers
     worker_throughput: float  # samples per second that one worker computes
     gradient: float  # bytes of gradient for the whole model
-    all_reduce: Callable  # (bytes, workers) -> its seconds
+    all_reduce: AllReduce  # (bytes, workers) -> its seconds
     accumulation: int = 1  # micro-batches from one all-reduce to the next
     overlap: float = 0.0  # share of the all-reduce that may run behind the backward pass
     compression: float = 1.0  # bytes of gradient per byte sent; encoding slows the workers
     per_node: int = 1  # copies of the model in a node, which reduce among themselves first
-    all_reduce_inside: Callable | None = (
-        None  # the same inside a node; `all_reduce` is between them
-    )
+    # The same inside a node; `all_reduce` is between them.
+    all_reduce_inside: AllReduce | None = None
     stages: int = 1  # workers that share one copy of the model as a pipeline
-    slowest: Callable | None = None  # workers -> time of the slowest, in multiples of the mean
+    slowest: Slowest | None = None  # workers -> time of the slowest, in multiples of the mean
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         def settle(name, check, *limits, **more):
             object.__setattr__(self, name, check(name, getattr(self, name), *limits, **more))
 
@@ -64,7 +66,7 @@ class Step:
             _function("slowest", self.slowest, _SLOWEST)
 
 
-def compute(step, workers):
+def compute(step: Step, workers: Numbers) -> Answer:
     """Seconds in which every worker computes its share: samples / (K worker_throughput).
 
     Source: the definition of a rate. Section 3.9.
@@ -75,7 +77,7 @@ def compute(step, workers):
     return _compute(*_checked(step, workers))
 
 
-def communication(step, workers):
+def communication(step: Step, workers: Numbers) -> Answer:
     """Seconds of the all-reduce, hidden or not: of M = gradient / (stages compression) bytes.
 
     With g copies per node: all_reduce_inside(M, g) + all_reduce(M / g, nodes), because an all-reduce
@@ -89,7 +91,7 @@ def communication(step, workers):
     return _communication(*_checked(step, workers))
 
 
-def exposed(step, workers):
+def exposed(step: Step, workers: Numbers) -> Answer:
     """Seconds of the all-reduce that no computing hides: max((1 - overlap) C, C - window).
 
     The gradients are complete, and can travel, only during the last micro-batch's backward pass:
@@ -105,7 +107,7 @@ def exposed(step, workers):
     return _exposed(step, workers, _compute(step, workers))
 
 
-def terms(step, workers):
+def terms(step: Step, workers: Numbers) -> dict[str, Answer]:
     """Seconds of a step by cause: "compute", "communication" (exposed), "bubble", "stragglers".
 
     A pipeline of p stages idles for compute (p - 1) / m over m micro-batches; all wait for the
@@ -129,7 +131,7 @@ def terms(step, workers):
     }
 
 
-def seconds(step, workers):
+def seconds(step: Step, workers: Numbers) -> Answer:
     """Seconds of a step: the sum of its `terms`.
 
     Source: the definition. Section 3.9.
@@ -141,7 +143,7 @@ def seconds(step, workers):
     return answer(lambda *p: sum(p), *parts)
 
 
-def throughput(step, workers):
+def throughput(step: Step, workers: Numbers) -> Answer:
     """Samples per second: microbatch accumulation / T(K). It compares steps of unequal length fairly.
 
     Whether a larger batch teaches as much per sample is another question: `study.total_efficiency`.
@@ -154,7 +156,7 @@ def throughput(step, workers):
     return answer(lambda t: step.microbatch / t * step.accumulation, time)
 
 
-def efficiency(step, workers):
+def efficiency(step: Step, workers: Numbers) -> Answer:
     """The share of a step in which the workers compute, E(K) = compute / T(K) = T(1) / (K T(K)).
 
     Source: Eager, Zahorjan and Lazowska 1989, doi:10.1109/12.21127, for a compute that divides
@@ -167,7 +169,7 @@ def efficiency(step, workers):
     return answer(lambda c, *others: c / (c + sum(others)), *parts)
 
 
-def _checked(step, workers):
+def _checked(step: Step, workers: Numbers) -> tuple[Step, Floats]:
     step = instance(
         "step",
         step,

@@ -5,12 +5,18 @@ is data, which takes no worker. An edge with `order=True` says only *not before*
 also carries a value. For `scalelab.models` only.
 """
 
+from __future__ import annotations
+
 import math
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from scalelab.arguments import shown
 from scalelab.models.checking import numbers
 from scalelab.refusal import Refusal
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
 _LARGEST = 200_000  # nodes; networkx then holds about 200 MB
 _WEIGHT = "it is the cost of that task, 0 for data that is simply there"
@@ -19,14 +25,14 @@ _WEIGHT = "it is the cost of that task, 0 for data that is simply there"
 class Compact(NamedTuple):
     """A DAG as lists indexed by the position of a node, so that 1e5 nodes are read once."""
 
-    nodes: list
-    weights: list
-    successors: list  # of tuples of positions
-    waiting: list  # how many predecessors each node has
-    order: list  # positions, each after its predecessors
+    nodes: list[Hashable]
+    weights: list[float]
+    successors: list[tuple[int, ...]]  # their positions
+    waiting: list[int]  # how many predecessors each node has
+    order: list[int]  # positions, each after its predecessors
 
 
-def compact(dag):
+def compact(dag: DiGraph) -> Compact:
     """Read a networkx graph once, or say why it is no DAG of tasks."""
     import networkx as nx
 
@@ -63,7 +69,7 @@ def compact(dag):
     return Compact(nodes, weights, successors, waiting, order)
 
 
-def total(weights):
+def total(weights: Iterable[float]) -> float:
     """Sum without rounding, or refuse a sum that no float holds."""
     try:
         return math.fsum(weights)
@@ -73,7 +79,7 @@ def total(weights):
         ) from None
 
 
-def heights(dag):
+def heights(dag: Compact) -> list[float]:
     """Heaviest path from each node to an end, its own weight included, by position."""
     above = [0.0] * len(dag.nodes)
     for i in reversed(dag.order):
@@ -81,7 +87,7 @@ def heights(dag):
     return above
 
 
-def empty(nodes, **named):
+def empty(nodes: int, **named: int) -> DiGraph:
     """Return a DAG to fill, if as many nodes as announced have room."""
     import networkx as nx
 
@@ -94,7 +100,14 @@ def empty(nodes, **named):
     return nx.DiGraph()
 
 
-def task(dag, op, operands=(), after=(), weight=1.0, **attributes):
+def task(
+    dag: DiGraph,
+    op: str,
+    operands: Iterable[int] = (),
+    after: Iterable[int] = (),
+    weight: float = 1.0,
+    **attributes: object,
+) -> int:
     """Add a node that computes `op` of its operands, not before the tasks in `after`."""
     node = len(dag)
     dag.add_node(node, op=op, weight=weight, **attributes)

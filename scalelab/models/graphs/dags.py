@@ -5,22 +5,28 @@ Each builder returns a networkx.DiGraph that can be drawn, measured, scheduled a
 `op` says what a node computes, `label` what to write into it, `column` the array index it fills.
 """
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Callable, Collection
 from functools import reduce
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from scalelab.arguments import real, shown, whole
-from scalelab.models.checking import numbers
+from scalelab.models.checking import Numbers, numbers
 from scalelab.models.choice import chosen
 from scalelab.models.graphs.dag import compact, empty, task
 from scalelab.refusal import Refusal
 
+if TYPE_CHECKING:
+    from networkx import DiGraph
+
 _ITEMS = "it counts the numbers that go in"
 _SIZE = "it is a side of the matrices"
 _COST = "it is the cost of one such task"
-_OPS = {"input": None, "zero": None, "copy": None, "add": operator.add, "multiply": operator.mul}
 
 
-def sequential_sum(items):
+def sequential_sum(items: int) -> DiGraph:
     """Sum of n numbers, one after the other: work n - 1, depth n - 1.
 
     Source: Blelloch 1990, CMU-CS-90-190. Section 3.6.
@@ -35,7 +41,7 @@ def sequential_sum(items):
     return _finish(dag, [total])
 
 
-def tree_sum(items):
+def tree_sum(items: int) -> DiGraph:
     """Sum of n numbers, in pairs, then pairs of pairs: work n - 1, depth log2 n rounded up.
 
     Source: Blelloch 1990, CMU-CS-90-190. Section 3.6.
@@ -49,7 +55,7 @@ def tree_sum(items):
     return _finish(dag, [level[0][0]])
 
 
-def blelloch_scan(items):
+def blelloch_scan(items: int) -> DiGraph:
     """All sums of the first i of n numbers, i from 0: work 2 (n - 1), depth 2 log2 n for n = 2^k.
 
     An up-sweep adds pairs as `tree_sum` does; then a down-sweep hands each half the sum of what
@@ -76,7 +82,7 @@ def blelloch_scan(items):
     return _finish(dag, before)
 
 
-def hillis_steele_scan(items):
+def hillis_steele_scan(items: int) -> DiGraph:
     """All sums of the first i of n numbers, i from 1: depth log2 n, work n log2 n - n + 1.
 
     Half the depth of `blelloch_scan`, for about log2 n / 2 times its work; both for n = 2^k.
@@ -94,7 +100,7 @@ def hillis_steele_scan(items):
     return _finish(dag, sums)
 
 
-def matrix_product(rows, inner, columns):
+def matrix_product(rows: int, inner: int, columns: int) -> DiGraph:
     """Product of a rows x inner and an inner x columns matrix: every number is a tree sum.
 
     Work rows columns (2 inner - 1), depth 1 + log2 inner rounded up.
@@ -122,7 +128,9 @@ def matrix_product(rows, inner, columns):
     return _finish(dag, outputs)
 
 
-def map_reduce(maps, reduces, map_weight=1.0, reduce_weight=1.0):
+def map_reduce(
+    maps: int, reduces: int, map_weight: float = 1.0, reduce_weight: float = 1.0
+) -> DiGraph:
     """Independent map tasks, then reduce tasks, each of which needs a piece from every map.
 
     Depth is one map and one reduce. Costs only: `evaluate` does not run it.
@@ -145,7 +153,7 @@ def map_reduce(maps, reduces, map_weight=1.0, reduce_weight=1.0):
     return _finish(dag, reduced)
 
 
-def independent(costs):
+def independent(costs: Numbers) -> DiGraph:
     """Tasks that need nothing of each other: work is the sum of the costs, depth the largest.
 
     Costs only: `evaluate` does not run it. Source: the definition of a DAG. Section 3.6.
@@ -159,7 +167,7 @@ def independent(costs):
     return _finish(dag, [task(dag, "task", weight=float(cost)) for cost in costs])
 
 
-def evaluate(dag, inputs, zero=0):
+def evaluate(dag: DiGraph, inputs: Collection[Any], zero: Any = 0) -> list[Any]:
     """Run a DAG on values: numbers, arrays, strings, whatever can be added to each other and to zero.
 
     Source: each node's `op`, applied to the values of its predecessors. Section 3.6.
@@ -185,6 +193,22 @@ def evaluate(dag, inputs, zero=0):
         values.setdefault(node, reduce(compute, operands) if operands else zero)
     ends = [node for node in dag if not dag.succ[node]]
     return [values[node] for node in dag.graph.get("outputs", ends)]
+
+
+def _single(first: object, second: object) -> NoReturn:
+    raise Refusal(
+        f"a node that is no sum or product must have one operand, got {shown(first)} and "
+        f"{shown(second)}: give it the op 'add' or 'multiply', or the edge order=True"
+    )
+
+
+_OPS: dict[str, Callable[[Any, Any], Any]] = {
+    "input": _single,
+    "zero": _single,
+    "copy": _single,
+    "add": operator.add,
+    "multiply": operator.mul,
+}
 
 
 def _inputs(items, rows):

@@ -4,13 +4,20 @@ A batch is cut into m micro-batches that pass through p stages, one device each.
 forward passes first; 1F1B alternates as soon as it can; with v chunks per device it interleaves.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from scalelab.arguments import real, whole
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import chosen
 from scalelab.models.graphs.dag import empty, task
 from scalelab.refusal import Refusal
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
 _STAGES = "it counts the devices that the model is cut across"
 _MICROBATCHES = "it counts the pieces that a batch is cut into"
@@ -18,7 +25,7 @@ _CHUNKS = "it counts the pieces of the model that one device holds, 1 for no int
 _PASS = "it is the cost of one micro-batch on one whole stage"
 
 
-def bubble(stages, microbatches, chunks=1):
+def bubble(stages: Numbers, microbatches: Numbers, chunks: Numbers = 1) -> Answer:
     """Share of the step in which a device idles: (p - 1) / (v m + p - 1), GPipe and 1F1B alike.
 
     Papers often divide by the busy time instead: (p - 1) / (v m).
@@ -34,7 +41,7 @@ def bubble(stages, microbatches, chunks=1):
     return answer(lambda p, m, v: (p - 1) / (v * m + p - 1), stages, microbatches, chunks)
 
 
-def enough_microbatches(stages, share, chunks=1):
+def enough_microbatches(stages: Numbers, share: Numbers, chunks: Numbers = 1) -> Answer:
     """The fewest micro-batches that keep the bubble within a share of the step.
 
     m = (p - 1) (1/share - 1) / v, rounded up, at least 1. An interleaved schedule also wants a
@@ -54,7 +61,9 @@ def enough_microbatches(stages, share, chunks=1):
     return answer(fewest, stages, share, chunks)
 
 
-def in_flight(stages, microbatches, order="1f1b", chunks=1):
+def in_flight(
+    stages: Numbers, microbatches: Numbers, order: str = "1f1b", chunks: Numbers = 1
+) -> Answer:
     """Micro-batches whose activations the first device holds at the peak.
 
     GPipe holds all m; 1F1B min(m, p), whatever m; interleaved min(m, p + (p - 1) / v).
@@ -77,7 +86,14 @@ def in_flight(stages, microbatches, order="1f1b", chunks=1):
     return answer(held, stages, microbatches, chunks)
 
 
-def dag(stages, microbatches, order="1f1b", chunks=1, forward=1.0, backward=2.0):
+def dag(
+    stages: int,
+    microbatches: int,
+    order: str = "1f1b",
+    chunks: int = 1,
+    forward: float = 1.0,
+    backward: float = 2.0,
+) -> DiGraph:
     """Passes of every micro-batch through every stage, in the order that each device takes them.
 
     Edges carry activations and gradients; edges with `order` keep each device in its order. So
@@ -107,7 +123,7 @@ def dag(stages, microbatches, order="1f1b", chunks=1, forward=1.0, backward=2.0)
     graph = empty(2 * pieces * microbatches, stages=stages, microbatches=microbatches)
     nodes = {}
     for device in range(stages):
-        before = []
+        before: list[int] = []
         for op, chunk, microbatch in _turns(stages, microbatches, chunks, order, device):
             label = f"{op[0].upper()}{microbatch}"
             where = {"worker": device, "chunk": chunk, "microbatch": microbatch}

@@ -4,8 +4,15 @@ A node names its `worker`, and edges with `order=True` keep a worker to one task
 depth is the time, `schedule.placed` gives the timeline, and `dags.evaluate` runs the all-reduces.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from scalelab.arguments import real, whole
 from scalelab.models.graphs.dag import empty, task
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
 _WORKERS = "it counts the ranks"
 _LAYERS = "it counts the layers, each with gradients of its own"
@@ -13,7 +20,7 @@ _MESSAGE = "it is the cost of sending one message and adding it up"
 _SECONDS = "it is the cost for one layer"
 
 
-def ring_all_reduce(workers, chunk=1.0):
+def ring_all_reduce(workers: int, chunk: float = 1.0) -> DiGraph:
     """K ranks pass chunks of 1/K of the data around a ring: depth 2 (K - 1) chunks.
 
     Inputs and outputs are K chunks per rank, rank by rank. Half of the steps add (reduce-scatter),
@@ -28,22 +35,22 @@ def ring_all_reduce(workers, chunk=1.0):
     dag = empty(workers * (3 * workers - 2), workers=workers)
     ranks = range(workers)
     held = [[_input(dag, rank, f"{rank}:{part}") for part in ranks] for rank in ranks]
-    latest = [[] for _ in ranks]
+    latest: list[list[int]] = [[] for _ in ranks]
     for step in range(2 * (workers - 1)):
         sent = [held[rank].copy() for rank in ranks]  # all send before anyone receives
         for rank in ranks:
             part, sender = (rank - 1 - step) % workers, (rank - 1) % workers
             if step < workers - 1:
-                op, operands = "add", (sent[sender][part], held[rank][part])
+                op, operands = "add", [sent[sender][part], held[rank][part]]
             else:
-                op, operands = "copy", (sent[sender][part],)
+                op, operands = "copy", [sent[sender][part]]
             node = _message(dag, op, operands, latest[rank], rank, chunk, label=str(part))
             held[rank][part], latest[rank] = node, [node]
     dag.graph["outputs"] = [node for parts in held for node in parts]
     return dag
 
 
-def tree_all_reduce(workers, message=1.0):
+def tree_all_reduce(workers: int, message: float = 1.0) -> DiGraph:
     """K ranks add whole messages up a binomial tree and send the sum back down: depth 2 log2 K.
 
     Rounded up when K is no power of two. One input and one output per rank.
@@ -62,7 +69,7 @@ def tree_all_reduce(workers, message=1.0):
         for rank in range(0, workers - reach, 2 * reach):
             operands = (held[rank], held[rank + reach])
             held[rank] = _message(dag, "add", operands, (), rank, message, label="+")
-    sent = {}
+    sent: dict[int, list[int]] = {}
     for reach in reversed(reaches):
         for rank in range(0, workers - reach, 2 * reach):
             # A sender has one line: its next message waits for the one before.
@@ -75,7 +82,15 @@ def tree_all_reduce(workers, message=1.0):
     return dag
 
 
-def data_parallel_step(workers, layers, forward=1.0, backward=2.0, exchange=1.0, *, overlap=True):
+def data_parallel_step(
+    workers: int,
+    layers: int,
+    forward: float = 1.0,
+    backward: float = 2.0,
+    exchange: float = 1.0,
+    *,
+    overlap: bool = True,
+) -> DiGraph:
     """One training step of K ranks with L layers: forward, backward, an all-reduce for each layer.
 
     The all-reduces share the worker "network". With overlap, a layer's starts once its gradients are

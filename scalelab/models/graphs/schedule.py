@@ -4,18 +4,28 @@ A greedy schedule never lets a worker idle while a task is ready. It need not be
 Brent's bound holds for it, whichever of the ready tasks it takes first.
 """
 
+from __future__ import annotations
+
 import heapq
 import itertools
+from collections.abc import Callable, Hashable
 from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from scalelab.arguments import shown, whole
 from scalelab.models.choice import chosen
-from scalelab.models.graphs.dag import compact, heights
+from scalelab.models.graphs.dag import Compact, compact, heights
 from scalelab.models.graphs.timeline import Schedule, Slot
 from scalelab.refusal import Refusal
 
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
-def greedy(dag, workers, rule="first ready"):
+# A name of RULES, or all nodes in the order to take them.
+Rule = str | list[Any] | tuple[Any, ...]
+
+
+def greedy(dag: DiGraph, workers: int, rule: Rule = "first ready") -> Schedule:
     """Give each idle worker a ready task at once, the one that the rule puts first.
 
     "critical path" takes the task with the longest chain still ahead of it (highest level first);
@@ -31,7 +41,9 @@ def greedy(dag, workers, rule="first ready"):
     key = _key(form, rule)
     waiting = form.waiting.copy()
     idle = list(range(min(workers, len(form.nodes))))  # sorted, hence a heap: lowest number first
-    ready, running, timeline = [], [], []
+    ready: list[tuple[float, int]] = []  # key and task
+    running: list[tuple[float, int, int]] = []  # finish, worker and task
+    timeline: list[Slot] = []
 
     def freed_by(i):
         freed = []
@@ -66,7 +78,7 @@ def greedy(dag, workers, rule="first ready"):
     return Schedule(workers, tuple(timeline))
 
 
-def placed(dag):
+def placed(dag: DiGraph) -> Schedule:
     """Start each task as soon as its edges allow, on the worker that its node names.
 
     For DAGs whose tasks live on a rank, such as a pipeline; the makespan is the depth.
@@ -84,7 +96,8 @@ def placed(dag):
             start[j] = max(start[j], finish)
 
     homes = list(dag.nodes(data="worker"))
-    timeline, latest = [], {}
+    timeline: list[Slot] = []
+    latest: dict[Hashable, Slot] = {}
     for i in sorted(filter(form.weights.__getitem__, form.order), key=start.__getitem__):
         node, home = homes[i]
         if home is None:
@@ -103,7 +116,7 @@ def placed(dag):
     return Schedule(max(len(latest), 1), tuple(timeline))
 
 
-def _key(form, rule):
+def _key(form: Compact, rule: Rule) -> Callable[[int], float]:
     """Return the function that orders the ready tasks: the smallest key goes first."""
     if not isinstance(rule, (list, tuple)):
         return chosen("rule", rule, RULES)(form)
@@ -128,7 +141,7 @@ def _by_cost(costs, sign):
     return lambda form: [sign * cost for cost in costs(form)].__getitem__
 
 
-RULES = {
+RULES: dict[str, Callable[[Compact], Callable[[int], float]]] = {
     "first ready": _by_arrival(1),
     "last ready": _by_arrival(-1),
     "critical path": _by_cost(heights, -1),

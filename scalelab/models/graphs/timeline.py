@@ -4,22 +4,28 @@ A schedule is plain data: slots of (node, worker, start, finish), ready for a pl
 `schedule` makes valid ones; `faults` judges any, a student's included.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scalelab.arguments import shown, whole
 from scalelab.models.choice import instance
 from scalelab.models.graphs.dag import compact, total
 from scalelab.refusal import Refusal
 
+if TYPE_CHECKING:
+    from networkx import DiGraph
+
 
 class Slot(NamedTuple):
     """One task in a timeline: this worker is busy with this node from start to finish."""
 
-    node: object
-    worker: object
+    node: Hashable
+    worker: Hashable
     start: float
     finish: float
 
@@ -31,7 +37,7 @@ class Schedule:
     workers: int
     timeline: tuple[Slot, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         whole("workers", self.workers, "it counts the workers that are paid for")
         slots = self.timeline
         wrong = [s for s in slots if not _sound(s)] if isinstance(slots, tuple) else [slots]
@@ -42,19 +48,19 @@ class Schedule:
             )
 
     @property
-    def makespan(self):
+    def makespan(self) -> float:
         """When the last task is done: T_K."""
         return max((slot.finish for slot in self.timeline), default=0.0)
 
     @property
-    def efficiency(self):
+    def efficiency(self) -> float:
         """Share of the workers' time that is busy: T_1 / (K T_K); 1 if there is nothing to do."""
         busy = total([slot.finish - slot.start for slot in self.timeline])
         return busy / self.makespan / self.workers if busy else 1.0
 
-    def running(self):
+    def running(self) -> tuple[tuple[float, int], ...]:
         """How many tasks run from each moment on, as (time, count) pairs in order of time."""
-        changes = {}
+        changes: dict[float, int] = {}
         for slot in self.timeline:
             changes[slot.start] = changes.get(slot.start, 0) + 1
             changes[slot.finish] = changes.get(slot.finish, 0) - 1
@@ -62,7 +68,7 @@ class Schedule:
         return tuple(zip(times, itertools.accumulate(changes[t] for t in times), strict=True))
 
 
-def faults(dag, schedule):
+def faults(dag: DiGraph, schedule: Schedule) -> tuple[str, ...]:
     """Everything a schedule does wrong, one sentence each; none for a valid one.
 
     Source: the definition of a schedule. Section 3.6.

@@ -4,11 +4,18 @@ Work is all there is to do; depth is the longest chain that must be done one aft
 Both are read off a DAG of tasks. The bounds need no more than these two numbers.
 """
 
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from scalelab.models.checking import answer, numbers
-from scalelab.models.graphs.dag import compact, total
-from scalelab.models.graphs.dag import heights as _heights
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
+from scalelab.models.graphs.dag import compact, heights as _heights, total
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
 _WORK = "it is the cost of all tasks together"
 _DEPTH = "it is the cost of the longest chain of tasks"
@@ -17,7 +24,7 @@ _PARALLELISM = "it is work divided by depth"
 _FLOOR = "it is the lowest efficiency you accept, as a fraction"
 
 
-def work(dag):
+def work(dag: DiGraph) -> float:
     """Cost of all tasks, which is the time of one worker: T_1 = sum of the weights.
 
     Source: Blelloch 1990, CMU-CS-90-190. Section 3.6.
@@ -29,7 +36,7 @@ def work(dag):
     return total(compact(dag).weights)
 
 
-def depth(dag):
+def depth(dag: DiGraph) -> float:
     """Cost of the longest chain, which no number of workers beats: T_inf.
 
     Source: Blelloch 1990, CMU-CS-90-190. Section 3.6.
@@ -41,7 +48,7 @@ def depth(dag):
     return max(_heights(compact(dag)))
 
 
-def heights(dag):
+def heights(dag: DiGraph) -> dict[Hashable, float]:
     """Cost of the longest chain from each task to an end, the task included, by node.
 
     Tasks high up delay everything; the rule "critical path" of `schedule.greedy` takes them first.
@@ -55,7 +62,7 @@ def heights(dag):
     return dict(zip(form.nodes, _heights(form), strict=True))
 
 
-def critical_path(dag):
+def critical_path(dag: DiGraph) -> tuple[Hashable, ...]:
     """Tasks of a longest chain, first to last: with workers enough, where to make things faster.
 
     Source: the definition of depth, followed downhill. Section 3.6.
@@ -72,7 +79,7 @@ def critical_path(dag):
     return tuple(form.nodes[i] for i in path)
 
 
-def parallelism(work, depth):
+def parallelism(work: Numbers, depth: Numbers) -> Answer:
     """The largest speedup any number of workers can give: T_1 / T_inf.
 
     Source: Blelloch 1990, CMU-CS-90-190. Section 3.6.
@@ -84,7 +91,7 @@ def parallelism(work, depth):
     return answer(lambda w, d: w / d, work, depth)
 
 
-def lower_bound(work, depth, workers):
+def lower_bound(work: Numbers, depth: Numbers, workers: Numbers) -> Answer:
     """The time no schedule on K workers beats: max(T_1 / K, T_inf).
 
     Source: Graham 1969, doi:10.1137/0117039. Section 3.6.
@@ -97,7 +104,7 @@ def lower_bound(work, depth, workers):
     return answer(lambda w, d, k: np.maximum(w / k, d), work, depth, workers)
 
 
-def brent(work, depth, workers):
+def brent(work: Numbers, depth: Numbers, workers: Numbers) -> Answer:
     """The time no greedy schedule on K workers exceeds: (T_1 - T_inf) / K + T_inf.
 
     This is Amdahl's law with s = T_inf / T_1, and less than T_1 / K + T_inf.
@@ -111,7 +118,7 @@ def brent(work, depth, workers):
     return answer(lambda w, d, k: (w - d) / k + d, work, depth, workers)
 
 
-def graham(workers):
+def graham(workers: Numbers) -> Answer:
     """How many times longer than the best schedule a greedy one takes at most: 2 - 1 / K.
 
     Source: Graham 1969, doi:10.1137/0117039. Section 3.6.
@@ -123,7 +130,7 @@ def graham(workers):
     return answer(lambda k: 2 - 1 / k, workers)
 
 
-def busy_workers(parallelism, floor):
+def busy_workers(parallelism: Numbers, floor: Numbers) -> Answer:
     """Workers up to which every greedy schedule keeps the efficiency: K = 1 + (1/E - 1) T_1 / T_inf.
 
     Source: solve Brent's bound for K at E = T_1 / (K T_K). Section 3.6.
@@ -136,7 +143,7 @@ def busy_workers(parallelism, floor):
     return answer(lambda p, e: 1 + (1 / e - 1) * p, parallelism, floor)
 
 
-def height_bound(dag, workers):
+def height_bound(dag: DiGraph, workers: Numbers) -> Answer:
     """A time no schedule beats, at least as high as `lower_bound`: max over h of h + W(h) / K.
 
     W(h) is the work that lies more than h above the ends of the DAG: it must be over when h of
@@ -160,7 +167,7 @@ def height_bound(dag, workers):
     return answer(lambda bound: bound, bounds.reshape(workers.shape))
 
 
-def _pair(work, depth):
+def _pair(work: Numbers, depth: Numbers) -> tuple[Floats, Floats]:
     work = numbers("work", work, _WORK, 0, above=True)
     depth = numbers("depth", depth, _DEPTH, 0, above=True)
     share = answer(lambda w, d: d / w, work, depth)

@@ -28,7 +28,14 @@ _OVER_THE_SLOPE = (
 )
 
 
-def over_the_roof(achieved, intensity, peak, bandwidth, tolerance=0.02, boost=1.0):
+def over_the_roof(
+    achieved: float,
+    intensity: float,
+    peak: float,
+    bandwidth: float,
+    tolerance: float = 0.02,
+    boost: float = 1.0,
+) -> str | None:
     """None for a point under its roof; for one above, a sentence with the likely reasons.
 
     The tolerance covers the noise of two measurements. `boost` is for a CPU's peak from a data sheet,
@@ -59,7 +66,7 @@ def over_the_roof(achieved, intensity, peak, bandwidth, tolerance=0.02, boost=1.
     if over_the_peak > 1 + tolerance:
         reasons = [why for most, why in _OVER_THE_PEAK if over_the_peak <= most * (1 + tolerance)]
     else:
-        reasons = _OVER_THE_SLOPE
+        reasons = [*_OVER_THE_SLOPE]
     allowed = f"its clock boosted {boost:g} times, " if boost > 1 else ""
     return (
         f"{text(achieved, 'FLOP/s')} is {text(over)} times its roof of {text(roof, 'FLOP/s')}, "

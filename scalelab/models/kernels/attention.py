@@ -8,7 +8,7 @@ two products are counted and the softmax is not, as in the published conventions
 import numpy as np
 
 from scalelab.arguments import shown
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Floats, Numbers, answer, numbers
 from scalelab.models.kernels import kernels
 from scalelab.refusal import Refusal
 
@@ -25,8 +25,16 @@ _MEANING = {
 
 
 def fused(
-    queries, keys, head_size, width, heads=1, kv_heads=None, sequences=1, causal=False, block=None
-):
+    queries: Numbers,
+    keys: Numbers,
+    head_size: Numbers,
+    width: Numbers,
+    heads: Numbers = 1,
+    kv_heads: Numbers | None = None,
+    sequences: Numbers = 1,
+    causal: bool = False,
+    block: Numbers | None = None,
+) -> kernels.Kernel:
     """Attention whose scores stay on chip: 4 d FLOPs a query, key and head; Q, K, V read, O written.
 
     A causal mask leaves the q k - q (q - 1) / 2 pairs that it lets see each other. With `block`
@@ -77,7 +85,15 @@ def fused(
     )
 
 
-def naive(queries, keys, head_size, width, heads=1, kv_heads=None, sequences=1):
+def naive(
+    queries: Numbers,
+    keys: Numbers,
+    head_size: Numbers,
+    width: Numbers,
+    heads: Numbers = 1,
+    kv_heads: Numbers | None = None,
+    sequences: Numbers = 1,
+) -> kernels.Kernel:
     """Attention as gemm, softmax and gemm: the scores pass through memory four times.
 
     No pair is skipped: a causal mask only fills in scores that were computed.
@@ -96,7 +112,14 @@ def naive(queries, keys, head_size, width, heads=1, kv_heads=None, sequences=1):
     )
 
 
-def decode(context, head_size, width, heads=1, kv_heads=None, sequences=1):
+def decode(
+    context: Numbers,
+    head_size: Numbers,
+    width: Numbers,
+    heads: Numbers = 1,
+    kv_heads: Numbers | None = None,
+    sequences: Numbers = 1,
+) -> kernels.Kernel:
     """Attention of one new token over a cache of keys and values, all of which moves for it.
 
     The intensity nears 2 heads / (kv_heads width), whatever the context and the sequences.
@@ -109,11 +132,19 @@ def decode(context, head_size, width, heads=1, kv_heads=None, sequences=1):
     return kernels.Kernel("attention, decode", one.flops, one.bytes)
 
 
-def _size(name, given):
+def _size(name: str, given: Numbers) -> Floats:
     return numbers(name, given, _MEANING[name], 1)
 
 
-def _shape(queries, keys, head_size, width, heads, kv_heads, sequences):
+def _shape(
+    queries: Numbers,
+    keys: Numbers,
+    head_size: Numbers,
+    width: Numbers,
+    heads: Numbers,
+    kv_heads: Numbers | None,
+    sequences: Numbers,
+) -> tuple[Floats, ...]:
     """Return all sizes as arrays; by default every query head has keys and values of its own."""
     groups = _size("kv_heads", heads if kv_heads is None else kv_heads)
     if np.any(answer(np.remainder, _size("heads", heads), groups)):

@@ -5,7 +5,7 @@ Megatron writes N out for the shape of a GPT. None halves the scores for a causa
 the peak means little until it says which of them it divides.
 """
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 from scalelab.models.choice import chosen
 
 _MEANING = {
@@ -21,7 +21,7 @@ _MEANING = {
 }
 
 
-def kaplan(parameters, tokens):
+def kaplan(parameters: Numbers, tokens: Numbers) -> Answer:
     """FLOPs of training on all tokens, without attention scores: C = 6 N D.
 
     Kaplan's N leaves the embeddings out; most who quote the formula put all weights in.
@@ -33,7 +33,14 @@ def kaplan(parameters, tokens):
     return answer(lambda N, D: 6 * N * D, *_sizes(parameters=parameters, tokens=tokens))
 
 
-def palm(parameters, tokens, layers, heads, head_size, context):
+def palm(
+    parameters: Numbers,
+    tokens: Numbers,
+    layers: Numbers,
+    heads: Numbers,
+    head_size: Numbers,
+    context: Numbers,
+) -> Answer:
     """FLOPs of training on all tokens, with attention scores: C = (6 N + 12 L H Q T) D.
 
     Source: Chowdhery et al. 2022, arXiv:2204.02311, appendix B. Section 3.7.
@@ -52,7 +59,14 @@ def palm(parameters, tokens, layers, heads, head_size, context):
     return answer(lambda N, D, L, H, Q, T: (6 * N + 12 * L * H * Q * T) * D, *sizes)
 
 
-def megatron(sequences, context, layers, hidden, vocabulary, recompute="full"):
+def megatron(
+    sequences: Numbers,
+    context: Numbers,
+    layers: Numbers,
+    hidden: Numbers,
+    vocabulary: Numbers,
+    recompute: str = "full",
+) -> Answer:
     """FLOPs of one iteration of a GPT: 96 B s L h^2 (1 + s / 6h + V / 16Lh) with full recomputation.
 
     Without, 72 B s L h^2 (1 + s / 6h + V / 12Lh); with selective recomputation 2s / 9h for s / 6h.
@@ -81,7 +95,9 @@ def megatron(sequences, context, layers, hidden, vocabulary, recompute="full"):
     )
 
 
-def megatron_parameters(layers, hidden, vocabulary, context):
+def megatron_parameters(
+    layers: Numbers, hidden: Numbers, vocabulary: Numbers, context: Numbers
+) -> Answer:
     """Parameters of a GPT with all its vectors: 12 L h^2 (1 + 13 / 12h + (V + s) / 12Lh).
 
     Source: Narayanan et al. 2021, doi:10.1145/3458817.3476209, equation 2. Section 3.7.
@@ -95,5 +111,5 @@ def megatron_parameters(layers, hidden, vocabulary, context):
     )
 
 
-def _sizes(**given):
+def _sizes(**given: Numbers) -> list[Floats]:
     return [numbers(name, value, _MEANING[name], 1) for name, value in given.items()]

@@ -6,14 +6,15 @@ reads a line before it overwrites it. A multiply-add is two FLOPs; a comparison,
 division is one; what happens once per row is dropped beside what happens once per number.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from scalelab.arguments import shown
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 from scalelab.models.kernels import roofline
 from scalelab.refusal import Refusal
+
+Formula = Callable[..., Floats]  # of all sizes and the width
 
 _MEANING = {
     "elements": "it counts the numbers in the vector",
@@ -31,22 +32,22 @@ class Kernel:
     """What a kernel computes and what it has to move; a sweep of shapes is a Kernel of arrays."""
 
     name: str
-    flops: float | np.ndarray
-    bytes: float | np.ndarray
+    flops: float | Floats
+    bytes: float | Floats
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise Refusal(f"name must be text, got {shown(self.name)}: it labels the point")
         numbers("flops", self.flops, "it counts floating-point operations", 0)
         numbers("bytes", self.bytes, "it counts the bytes moved", 0, above=True)
 
     @property
-    def intensity(self):
+    def intensity(self) -> Answer:
         """FLOPs per byte, the place on the roofline."""
         return roofline.intensity(self.flops, self.bytes)
 
 
-def copy(elements, width):
+def copy(elements: Numbers, width: Numbers) -> Kernel:
     """The kernel y = x, with `width` bytes a number: no FLOPs, x read and y written.
 
     Source: McCalpin 1995, https://www.cs.virginia.edu/stream/. Section 3.7.
@@ -57,7 +58,7 @@ def copy(elements, width):
     return _kernel("copy", lambda n, w: 0 * n, lambda n, w: 2 * n * w, width, elements=elements)
 
 
-def axpy(elements, width):
+def axpy(elements: Numbers, width: Numbers) -> Kernel:
     """The kernel y = a x + y: 2 n FLOPs; x and y read, y written.
 
     Source: the definition, BLAS level 1. Section 3.7.
@@ -68,7 +69,7 @@ def axpy(elements, width):
     return _kernel("axpy", lambda n, w: 2 * n, lambda n, w: 3 * n * w, width, elements=elements)
 
 
-def dot(elements, width):
+def dot(elements: Numbers, width: Numbers) -> Kernel:
     """The inner product of x and y: 2 n FLOPs; x and y read, one number written.
 
     Source: the definition, BLAS level 1. Section 3.7.
@@ -81,7 +82,7 @@ def dot(elements, width):
     )
 
 
-def softmax(rows, columns, width):
+def softmax(rows: Numbers, columns: Numbers, width: Numbers) -> Kernel:
     """The softmax of each row: 5 FLOPs a number; the rows read and written once.
 
     They are: compare for the maximum, subtract it, exponential, add, divide.
@@ -100,7 +101,7 @@ def softmax(rows, columns, width):
     )
 
 
-def layer_norm(rows, columns, width):
+def layer_norm(rows: Numbers, columns: Numbers, width: Numbers) -> Kernel:
     """The layer normalisation of each row: 7 FLOPs a number; rows, one gain and one bias moved.
 
     They are: add for the mean; subtract, square, add for the variance; scale, gain, bias.
@@ -119,7 +120,7 @@ def layer_norm(rows, columns, width):
     )
 
 
-def gemv(m, k, width):
+def gemv(m: Numbers, k: Numbers, width: Numbers) -> Kernel:
     """The kernel y = A x with A of m by k: 2 m k FLOPs, and all of A moves for one vector.
 
     Source: the definition, BLAS level 2. Section 3.7.
@@ -132,7 +133,7 @@ def gemv(m, k, width):
     )
 
 
-def gemm(m, n, k, width, batch=1):
+def gemm(m: Numbers, n: Numbers, k: Numbers, width: Numbers, batch: Numbers = 1) -> Kernel:
     """The kernel C = A B with A of m by k and B of k by n: 2 m n k FLOPs; A, B read, C written.
 
     A batch is that many products, each with its own operands.
@@ -153,7 +154,7 @@ def gemm(m, n, k, width, batch=1):
     )
 
 
-def _kernel(name, flops, bytes, width, **sizes):
+def _kernel(name: str, flops: Formula, bytes: Formula, width: Numbers, **sizes: Numbers) -> Kernel:
     """Check the sizes by name and evaluate both counts on them, with the width last."""
     given = [numbers(size, value, _MEANING[size], 1) for size, value in sizes.items()]
     given.append(

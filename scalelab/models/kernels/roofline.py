@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from scalelab.arguments import real, shown
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 from scalelab.models.choice import chosen
 from scalelab.refusal import Refusal
 
@@ -37,7 +37,7 @@ ADVICE = {
 }
 
 
-def intensity(flops, bytes):
+def intensity(flops: Numbers, bytes: Numbers) -> Answer:
     """FLOPs done per byte moved: I = F / Q.
 
     Source: Williams, Waterman and Patterson 2009, doi:10.1145/1498765.1498785. Section 3.7.
@@ -50,7 +50,7 @@ def intensity(flops, bytes):
     return answer(lambda f, q: f / q, flops, bytes)
 
 
-def ridge(peak, bandwidth):
+def ridge(peak: Numbers, bandwidth: Numbers) -> Answer:
     """The least intensity at which arithmetic can run at its peak: P / b.
 
     Source: Williams, Waterman and Patterson 2009, doi:10.1145/1498765.1498785. Section 3.7.
@@ -63,7 +63,7 @@ def ridge(peak, bandwidth):
     return answer(lambda p, b: p / b, peak, bandwidth)
 
 
-def attainable(intensity, peak, bandwidth):
+def attainable(intensity: Numbers, peak: Numbers, bandwidth: Numbers) -> Answer:
     """The most FLOP/s that an intensity allows: min(P, b I).
 
     Source: Williams, Waterman and Patterson 2009, doi:10.1145/1498765.1498785. Section 3.7.
@@ -77,7 +77,12 @@ def attainable(intensity, peak, bandwidth):
     return answer(lambda i, p, b: np.minimum(p, b * i), intensity, peak, bandwidth)
 
 
-def roofs(flops, moved, peaks, bandwidths):
+def roofs(
+    flops: float,
+    moved: float | Mapping[str, float],
+    peaks: Mapping[str, float],
+    bandwidths: Mapping[str, float],
+) -> dict[str, float]:
     """Every roof over one kernel, in FLOP/s, lowest first: each P, and b F / Q for each memory level.
 
     `moved` is bytes per level, or one number if every level passes the same bytes; the first
@@ -104,7 +109,9 @@ def roofs(flops, moved, peaks, bandwidths):
     return dict(sorted(found.items(), key=lambda roof: roof[1]))
 
 
-def bounds(flops, bytes, peak, bandwidth, launch=0.0):
+def bounds(
+    flops: Numbers, bytes: Numbers, peak: Numbers, bandwidth: Numbers, launch: Numbers = 0.0
+) -> tuple[Answer, Answer, Answer]:
     """Three bounds on a kernel's seconds: max <= T <= sum <= 2 max, of F / P and Q / b.
 
     Perfect overlap gives the first, none gives the second, and the third says how little there is
@@ -123,7 +130,9 @@ def bounds(flops, bytes, peak, bandwidth, launch=0.0):
     )
 
 
-def classify(flops, bytes, peak, bandwidth, launch=0.0):
+def classify(
+    flops: Numbers, bytes: Numbers, peak: Numbers, bandwidth: Numbers, launch: Numbers = 0.0
+) -> Answer:
     """What a kernel waits for: "compute", "memory" or "launch", the largest of F / P, Q / b and launch.
 
     Exactly on the ridge it is "compute". Sources: Williams, Waterman and Patterson 2009,
@@ -139,7 +148,7 @@ def classify(flops, bytes, peak, bandwidth, launch=0.0):
     return str(kinds) if np.ndim(kinds) == 0 else kinds
 
 
-def advice(kind):
+def advice(kind: str) -> str:
     """What helps a kernel of this class, and what does not. Section 3.7.
 
     >>> advice("launch")[:21]
@@ -148,7 +157,7 @@ def advice(kind):
     return chosen("kind", kind, ADVICE)
 
 
-def share(achieved, intensity, peak, bandwidth):
+def share(achieved: Numbers, intensity: Numbers, peak: Numbers, bandwidth: Numbers) -> Answer:
     """The share of its roof that a kernel reached: measured FLOP/s over min(P, b I).
 
     Above 1 it is no result but a mistake to find: see `alarms.over_the_roof`. Section 3.7.
@@ -162,7 +171,9 @@ def share(achieved, intensity, peak, bandwidth):
     return answer(lambda a, r: a / r, achieved, numbers("roof", roof, _PEAK, 0, above=True))
 
 
-def _times(flops, bytes, peak, bandwidth, launch):
+def _times(
+    flops: Numbers, bytes: Numbers, peak: Numbers, bandwidth: Numbers, launch: Numbers
+) -> tuple[Floats, Floats, Floats]:
     """Seconds that each resource needs on its own, in the order of ADVICE."""
     flops = numbers("flops", flops, _FLOPS, 0)
     bytes = numbers("bytes", bytes, _BYTES, 0, above=True)
@@ -173,7 +184,7 @@ def _times(flops, bytes, peak, bandwidth, launch):
     return compute, memory, numbers("launch", launch, _LAUNCH, 0)
 
 
-def _by_name(name, given, remedy):
+def _by_name(name: str, given: Mapping[str, float], remedy: str) -> Mapping[str, float]:
     if not isinstance(given, Mapping) or not given:
         raise Refusal(
             f"{name} must be a dict with at least one entry, got {shown(given)}: {remedy}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scalelab.arguments import shown, whole
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import chosen, instance
 from scalelab.refusal import Refusal
 
@@ -35,13 +35,13 @@ class Transformer:
     hidden: int
     heads: int
     vocabulary: int
-    feedforward: int | None = None
-    kv_heads: int | None = None
-    head_size: int | None = None
+    feedforward: int = None  # type: ignore[assignment]  # None only until __post_init__
+    kv_heads: int = None  # type: ignore[assignment]  # None only until __post_init__
+    head_size: int = None  # type: ignore[assignment]  # None only until __post_init__
     gated: bool = False
     tied: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("layers", "hidden", "heads", "vocabulary"):
             self._settle(name)
         if self.head_size is None and self.hidden % self.heads:
@@ -69,7 +69,7 @@ class Transformer:
         object.__setattr__(self, name, value)
 
 
-def matrix_parameters(model):
+def matrix_parameters(model: Transformer) -> int:
     """The weights in the matrices of all layers, Kaplan's non-embedding N; 12 L h^2 for GPT-2's kind.
 
     Source: Kaplan et al. 2020, arXiv:2001.08361, section 2.1. Section 3.7.
@@ -82,7 +82,7 @@ def matrix_parameters(model):
     return m.layers * (attention + (3 if m.gated else 2) * m.hidden * m.feedforward)
 
 
-def parameters(model):
+def parameters(model: Transformer) -> int:
     """All weights in matrices: those of the layers, the embedding, and the output if it is untied.
 
     Source: the definition. Section 3.7.
@@ -95,7 +95,7 @@ def parameters(model):
     return matrix_parameters(m) + (1 if m.tied else 2) * m.vocabulary * m.hidden
 
 
-def forward_flops(model, context, causal=False):
+def forward_flops(model: Transformer, context: Numbers, causal: bool = False) -> Answer:
     """FLOPs of a forward pass per token: 2 (N + V h) + 4 L H d times the positions it attends to.
 
     A token attends to the whole context s by convention, to (s + 1) / 2 positions on average if a
@@ -111,7 +111,9 @@ def forward_flops(model, context, causal=False):
     return answer(lambda s: products + s, np.asarray(_attention_flops(m, context, causal)))
 
 
-def backward_flops(model, context, causal=False, recompute="none"):
+def backward_flops(
+    model: Transformer, context: Numbers, causal: bool = False, recompute: str = "none"
+) -> Answer:
     """FLOPs of a backward pass per token: twice the forward pass, and what it computes again.
 
     A product costs one more for the gradient of each of its operands. Full recomputation repeats
@@ -131,7 +133,9 @@ def backward_flops(model, context, causal=False, recompute="none"):
     )
 
 
-def training_flops(model, context, causal=False, recompute="none"):
+def training_flops(
+    model: Transformer, context: Numbers, causal: bool = False, recompute: str = "none"
+) -> Answer:
     """FLOPs of a training step per token, forward and backward; the optimiser is left out.
 
     Without recomputation these are the model's FLOPs, with it the hardware's.
@@ -146,7 +150,7 @@ def training_flops(model, context, causal=False, recompute="none"):
     return answer(np.add, forward, backward)
 
 
-def _attention_flops(model, context, causal):
+def _attention_flops(model: Transformer, context: Numbers, causal: bool) -> Answer:
     m = _model(model)
     context = numbers("context", context, "it counts the positions of a sequence", 1)
     if not isinstance(causal, (bool, np.bool_)):
@@ -155,5 +159,5 @@ def _attention_flops(model, context, causal):
     return answer(lambda s: each * ((s + 1) / 2 if causal else s), context)
 
 
-def _model(given):
+def _model(given: object) -> Transformer:
     return instance("model", given, Transformer, "describe its shape with Transformer(layers, ...)")

@@ -6,7 +6,7 @@ since the last checkpoint. Failures come at random, at a constant rate, also whi
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 
 _MTTF = "it is the mean time between failures of everything the job runs on, in seconds"
 _WRITE = "it is the time to write one checkpoint, in seconds"
@@ -14,7 +14,7 @@ _INTERVAL = "it is the work between two checkpoints, in seconds"
 _RESTART = "it is the time to come back after a failure, in seconds"
 
 
-def mean_time_to_failure(one, machines):
+def mean_time_to_failure(one: Numbers, machines: Numbers) -> Answer:
     """Seconds between failures of K machines of which the job needs all: mu(K) = mu(1) / K.
 
     Rates add; this holds for any spread of failures once machines have been replaced for a while.
@@ -28,7 +28,7 @@ def mean_time_to_failure(one, machines):
     return answer(lambda mu, k: mu / k, one, machines)
 
 
-def young_interval(write, mttf):
+def young_interval(write: Numbers, mttf: Numbers) -> Answer:
     """The work between checkpoints that loses least, to first order: sqrt(2 delta mu).
 
     Source: Young 1974, doi:10.1145/361147.361115. Section 3.2.
@@ -41,7 +41,7 @@ def young_interval(write, mttf):
     return answer(lambda delta, mu: np.sqrt(2 * delta * mu), write, mttf)
 
 
-def daly_interval(write, mttf):
+def daly_interval(write: Numbers, mttf: Numbers) -> Answer:
     """The same to higher order: sqrt(2 delta mu) (1 + r / 3 + r^2 / 9) - delta, r^2 = delta / 2 mu.
 
     Where a checkpoint takes twice as long as the machines last, delta >= 2 mu, the answer is mu.
@@ -61,7 +61,7 @@ def daly_interval(write, mttf):
     return answer(interval, write, mttf)
 
 
-def useful_share(interval, write, restart, mttf):
+def useful_share(interval: Numbers, write: Numbers, restart: Numbers, mttf: Numbers) -> Answer:
     """The share of the time that becomes lasting work: tau e^(-R/mu) / (mu (e^x - 1)).
 
     x = (tau + delta) / mu is what an attempt takes, in mean times between failures.
@@ -85,7 +85,9 @@ def useful_share(interval, write, restart, mttf):
     return answer(share, interval, write, restart, mttf)
 
 
-def expected_seconds(useful, interval, write, restart, mttf):
+def expected_seconds(
+    useful: Numbers, interval: Numbers, write: Numbers, restart: Numbers, mttf: Numbers
+) -> Answer:
     """Expected time of a job with checkpoints and failures: (W / tau) mu e^(R/mu) (e^x - 1).
 
     x = (tau + delta) / mu is what an attempt takes, in mean times between failures.

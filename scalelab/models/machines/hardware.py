@@ -5,6 +5,7 @@ the driver reports. The file is `scalelab/data/hardware.json`; prices are the ca
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from scalelab.arguments import real, shown, whole
 from scalelab.data import catalogue
@@ -28,7 +29,7 @@ class Link:
     bandwidth: float  # bytes per second, in one direction
     source: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         text("name", self.name, _NAME)
         real("bandwidth", self.bandwidth, _ONE_WAY, 0, above=True)
         _line("source", self.source)
@@ -55,7 +56,7 @@ class Device:
     boost_peaks: dict[str, float] = field(default_factory=dict, hash=False)  # at a CPU's top clock
     sources: dict[str, str] = field(default_factory=dict, hash=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         text("name", self.name, _NAME)
         real("bandwidth", self.bandwidth, "it is the memory's, in bytes per second", 0, above=True)
         _rates("peaks", self.peaks, _DENSE)
@@ -89,7 +90,7 @@ class Node:
     nics: int
     source: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         whole("count", self.count, "it counts the devices of the node")
         whole("nics", self.nics, "it counts the network cards of the node")
         text("name", self.name, _NAME)
@@ -99,22 +100,22 @@ class Node:
         _line("source", self.source)
 
     @property
-    def memory(self):
+    def memory(self) -> float | None:
         """Bytes of all its devices together; None where they have none of their own."""
         return None if self.device.memory is None else self.count * self.device.memory
 
     @property
-    def outside_bandwidth(self):
+    def outside_bandwidth(self) -> float:
         """Bytes per second and direction of the whole node: through all its network cards."""
         return self.nics * self.outside.bandwidth
 
     @property
-    def outside_bandwidth_per_device(self):
+    def outside_bandwidth_per_device(self) -> float:
         """The same for each device, when all send at once."""
         return self.outside_bandwidth / self.count
 
 
-def names(section="devices"):
+def names(section: str = "devices") -> tuple[str, ...]:
     """Every name that the catalogue knows: of its devices, links or nodes.
 
     Source: scalelab/data/hardware.json. Section 3.2.
@@ -126,7 +127,7 @@ def names(section="devices"):
     return tuple(chosen("section", section, sections))
 
 
-def link(name):
+def link(name: str) -> Link:
     """The link of this name.
 
     Source: each link carries its own. Section 3.2.
@@ -138,7 +139,7 @@ def link(name):
     return Link(name, catalogue.value(cell), catalogue.origin(cell))
 
 
-def device(name):
+def device(name: str) -> Device:
     """The device of this name, with the source of each of its values.
 
     Source: each value carries its own. Section 3.2.
@@ -146,7 +147,8 @@ def device(name):
     >>> device("H100 SXM").sources["peaks: bf16 tensor"][:43]
     'half of 1979 TFLOP/s, printed with sparsity'
     """
-    values, sources = {}, {}
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
     for quantity, written in chosen("name", name, catalogue.hardware()["devices"]).items():
         if isinstance(written, str):
             values[quantity] = link(written)
@@ -159,7 +161,7 @@ def device(name):
     return Device(name, **values, sources=sources)
 
 
-def node(name):
+def node(name: str) -> Node:
     """The node of this name.
 
     Source: each node carries its own. Section 3.2.
@@ -168,12 +170,12 @@ def node(name):
     (8, 'H200 SXM')
     """
     written = chosen("name", name, catalogue.hardware()["nodes"])
-    parts = {way: link(written[way]) for way in ("inside", "outside")}
+    parts: dict[str, object] = {way: link(written[way]) for way in ("inside", "outside")}
     parts |= {"device": device(written["device"]), "source": catalogue.source(written["source"])}
     return Node(name=name, **(written | parts))
 
 
-def peak(device, dtype):
+def peak(device: Device, dtype: str) -> float:
     """The dense peak of a device for one number format and unit, in FLOP/s.
 
     Source: the device's own, in its `sources`. Section 3.2.
@@ -185,7 +187,7 @@ def peak(device, dtype):
     return float(chosen("dtype", dtype, device.peaks))
 
 
-def boost(device, dtype):
+def boost(device: Device, dtype: str) -> float:
     """How far a device can run above its peak for one number format: top clock over base clock, 1 if unknown.
 
     A CPU's peak counts its base clock, which it is sold to keep; with power to spare it runs faster.

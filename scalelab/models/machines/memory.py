@@ -7,7 +7,7 @@ What the runtime itself takes, and what fragmentation wastes, comes on top: plan
 import numpy as np
 
 from scalelab.arguments import whole
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import chosen
 
 # Bytes per parameter: weights, gradients, and the copy of the weights that mixed precision keeps.
@@ -27,7 +27,7 @@ _HIDDEN = "it counts the hidden units of a token"
 _SEQUENCES = "it counts the sequences that one device processes at once"
 
 
-def state(optimizer="adam", precision="mixed", stage=0):
+def state(optimizer: str = "adam", precision: str = "mixed", stage: int = 0) -> tuple[float, float]:
     """Bytes of model states per parameter, as (kept by every device, split over the devices).
 
     ZeRO splits the optimizer's part from stage 1 on, the gradients from 2 on, the weights at 3.
@@ -45,7 +45,13 @@ def state(optimizer="adam", precision="mixed", stage=0):
     return float(weights + gradients + statistics - split), float(split)
 
 
-def training_bytes(parameters, devices=1, optimizer="adam", precision="mixed", stage=0):
+def training_bytes(
+    parameters: Numbers,
+    devices: Numbers = 1,
+    optimizer: str = "adam",
+    precision: str = "mixed",
+    stage: int = 0,
+) -> Answer:
     """Bytes of model states on each of K devices: N (kept + split / K), from `state`.
 
     Source: Rajbhandari et al. 2020, arXiv:1910.02054, section 5. Section 3.2.
@@ -59,7 +65,7 @@ def training_bytes(parameters, devices=1, optimizer="adam", precision="mixed", s
     return answer(lambda n, k: n * (kept + split / k), parameters, devices)
 
 
-def serving_bytes(parameters, cache=0, width=2):
+def serving_bytes(parameters: Numbers, cache: Numbers = 0, width: Numbers = 2) -> Answer:
     """Bytes to answer requests with a model of N parameters: N width + cache.
 
     The cache holds the keys and values of every request in flight, from `cache_bytes`.
@@ -74,7 +80,9 @@ def serving_bytes(parameters, cache=0, width=2):
     return answer(lambda n, c, w: n * w + c, parameters, cache, width)
 
 
-def cache_bytes(tokens, layers, kv_heads, head_size, width=2):
+def cache_bytes(
+    tokens: Numbers, layers: Numbers, kv_heads: Numbers, head_size: Numbers, width: Numbers = 2
+) -> Answer:
     """Bytes of the key-value cache of some tokens: 2 tokens layers kv_heads head_size width.
 
     With grouped queries fewer heads have keys and values of their own than attend.
@@ -93,7 +101,14 @@ def cache_bytes(tokens, layers, kv_heads, head_size, width=2):
     )
 
 
-def activation_bytes(sequences, context, layers, hidden, heads, recompute="none"):
+def activation_bytes(
+    sequences: Numbers,
+    context: Numbers,
+    layers: Numbers,
+    hidden: Numbers,
+    heads: Numbers,
+    recompute: str = "none",
+) -> Answer:
     """Bytes kept for the backward pass: sequences context layers (34 hidden + 5 heads context).
 
     For 16-bit numbers and a GPT layer: dropout, and four times the hidden units in its middle.
@@ -117,7 +132,7 @@ def activation_bytes(sequences, context, layers, hidden, heads, recompute="none"
     )
 
 
-def fewest_devices(split, memory, kept=0):
+def fewest_devices(split: Numbers, memory: Numbers, kept: Numbers = 0) -> Answer:
     """The fewest devices that hold `kept` on each and `split` over all: ceil(split / (memory - kept)).
 
     The answer is infinite where `kept` alone fills a device: then no number of them is enough.
@@ -139,7 +154,7 @@ def fewest_devices(split, memory, kept=0):
     return answer(count, split, memory, kept)
 
 
-def largest_model(memory, per_parameter):
+def largest_model(memory: Numbers, per_parameter: Numbers) -> Answer:
     """The most parameters that fit in some bytes: N = memory / per_parameter.
 
     Source: the definition of fitting. Section 3.2.

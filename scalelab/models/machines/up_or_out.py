@@ -7,7 +7,7 @@ the caller's own, with a date.
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers, table
+from scalelab.models.checking import Answer, Numbers, answer, numbers, table
 from scalelab.refusal import Refusal
 
 _GAIN = "it is the throughput of the big machine, in small ones"
@@ -17,7 +17,7 @@ _HOURLY = "it is the price of one small machine, in dollars per hour"
 _EXTRA = "it is what going out costs beyond the machines, in dollars per hour: switches, staff"
 
 
-def upgraded_speedup(shares, gains):
+def upgraded_speedup(shares: Numbers, gains: Numbers) -> Answer:
     """What a better machine brings to a job whose parts gain differently: 1 / sum(share / gain).
 
     Amdahl's law inside a machine: a share of the time that gains nothing caps the rest.
@@ -37,7 +37,7 @@ def upgraded_speedup(shares, gains):
     return answer(lambda share, gain: 1 / (share / gain).sum(), shares, gains)
 
 
-def workers_to_match(gain, serial):
+def workers_to_match(gain: Numbers, serial: Numbers) -> Answer:
     """The fewest small machines that do what one big one does: K = 1 + (gain - 1) / (1 - gain s).
 
     Rounded up: machines come whole. Where the serial fraction s alone takes as long as the big
@@ -61,7 +61,7 @@ def workers_to_match(gain, serial):
     return answer(match, gain, serial)
 
 
-def price_per_throughput(hourly, throughput):
+def price_per_throughput(hourly: Numbers, throughput: Numbers) -> Answer:
     """Dollars per hour for each unit of throughput: hourly / throughput.
 
     Source: the definition. Section 3.2.
@@ -76,7 +76,9 @@ def price_per_throughput(hourly, throughput):
     return answer(lambda p, t: p / t, hourly, throughput)
 
 
-def crossover_price(gain, workers, efficiency, hourly, extra=0):
+def crossover_price(
+    gain: Numbers, workers: Numbers, efficiency: Numbers, hourly: Numbers, extra: Numbers = 0
+) -> Answer:
     """The price of the big machine at which up and out cost the same: gain (K hourly + extra) / (K E).
 
     Below it the big machine is the better buy, above it the K small ones are.
@@ -95,7 +97,9 @@ def crossover_price(gain, workers, efficiency, hourly, extra=0):
     )
 
 
-def crossover_efficiency(gain, big_hourly, workers, hourly, extra=0):
+def crossover_efficiency(
+    gain: Numbers, big_hourly: Numbers, workers: Numbers, hourly: Numbers, extra: Numbers = 0
+) -> Answer:
     """The efficiency above which K small machines are the better buy: gain (K hourly + extra) / (K P).
 
     P is the price of the big machine. Above 1 they never are, whatever the network.

@@ -5,11 +5,13 @@ together, and messages that split into equal chunks; what does not split evenly 
 the next larger size that does would cost.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 from scalelab.models.choice import chosen, counts
 from scalelab.models.network.network import SIZE, Network
 
@@ -18,23 +20,25 @@ from scalelab.models.network.network import SIZE, Network
 class Traffic:
     """What the busiest worker does, one thing after the other."""
 
-    rounds: float  # messages sent or received
-    moved: float  # bytes through its port, in the direction that has more of them
-    reduced: float  # bytes added to bytes of its own
+    rounds: float | Floats  # messages sent or received
+    moved: float | Floats  # bytes through its port, in the direction that has more of them
+    reduced: float | Floats  # bytes added to bytes of its own
 
-    def __add__(self, other):
+    def __add__(self, other: Traffic) -> Traffic:
         return Traffic(
             self.rounds + other.rounds, self.moved + other.moved, self.reduced + other.reduced
         )
 
-    def seconds(self, network):
+    def seconds(self, network: Network) -> Answer:
         """Return alpha x rounds + beta x moved + gamma x reduced."""
         return (
             network.alpha * self.rounds + network.beta * self.moved + network.gamma * self.reduced
         )
 
 
-def seconds(size, workers, network, collective, algorithm):
+def seconds(
+    size: Numbers, workers: Numbers, network: Network, collective: str, algorithm: str
+) -> Answer:
     """Seconds of a collective among K workers with M bytes: alpha r + beta b + gamma c.
 
     r rounds, b bytes and c bytes are its `traffic`.
@@ -49,7 +53,9 @@ def seconds(size, workers, network, collective, algorithm):
     return answer(lambda m, k: count(k, m, network).seconds(network), size, workers)
 
 
-def traffic(size, workers, network, collective, algorithm):
+def traffic(
+    size: Numbers, workers: Numbers, network: Network, collective: str, algorithm: str
+) -> Traffic:
     """What the busiest worker does for that: r rounds, b bytes moved, c bytes reduced.
 
     The network matters only to the double binary tree, which cuts blocks to suit it.
@@ -66,7 +72,7 @@ def traffic(size, workers, network, collective, algorithm):
     return Traffic(*(float(t) if t.ndim == 0 else t for t in answer(terms, size, workers)))
 
 
-def best_blocks(size, workers, network):
+def best_blocks(size: Numbers, workers: Numbers, network: Network) -> Answer:
     """Blocks per tree that make the double binary tree fastest: b (b + 1) >= c, the least such b.
 
     c = (lg q - 1) M (2 beta + gamma) / (4 alpha), q the largest power of two in K: more blocks

@@ -3,10 +3,12 @@
 The factors are those of nccl-tests, so that its columns can be read and predicted.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from scalelab.arguments import real
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 from scalelab.models.choice import chosen
 from scalelab.models.network.network import SIZE
 
@@ -15,7 +17,7 @@ _WORKERS = "it counts the workers, and one alone moves no bytes"
 
 # Bytes through the busiest port per byte of the message, whatever algorithm of sends and receives.
 # https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md
-FACTORS = {
+FACTORS: dict[str, Callable[[Floats], Floats]] = {
     "all-reduce": lambda k: 2 * ((k - 1) / k),
     "reduce-scatter": lambda k: (k - 1) / k,
     "all-gather": lambda k: (k - 1) / k,
@@ -25,7 +27,7 @@ FACTORS = {
 }
 
 
-def algorithm_bandwidth(size, seconds):
+def algorithm_bandwidth(size: Numbers, seconds: Numbers) -> Answer:
     """Bytes of the message per second, the column algbw: M / T.
 
     Source: nccl-tests, doc/PERFORMANCE.md. Section 3.8.
@@ -38,7 +40,7 @@ def algorithm_bandwidth(size, seconds):
     return answer(lambda m, t: m / t, size, seconds)
 
 
-def bus_factor(workers, collective="all-reduce"):
+def bus_factor(workers: Numbers, collective: str = "all-reduce") -> Answer:
     """Bytes that the busiest link must carry per byte of the message: 2 (K - 1) / K for all-reduce.
 
     (K - 1) / K for reduce-scatter, all-gather and all-to-all, 1 for broadcast and reduce.
@@ -51,7 +53,9 @@ def bus_factor(workers, collective="all-reduce"):
     return answer(chosen("collective", collective, FACTORS), workers)
 
 
-def bus_bandwidth(size, seconds, workers, collective="all-reduce"):
+def bus_bandwidth(
+    size: Numbers, seconds: Numbers, workers: Numbers, collective: str = "all-reduce"
+) -> Answer:
     """The link speed that point-to-point messages need for this time, the column busbw.
 
     busbw = factor M / T. Above the link it is no error: a switch that reduces (NVLS, SHARP) or
@@ -66,7 +70,7 @@ def bus_bandwidth(size, seconds, workers, collective="all-reduce"):
     return answer(lambda a, b: a * b, np.asarray(rate), np.asarray(factor))
 
 
-def switch_bandwidth(size, seconds, workers):
+def switch_bandwidth(size: Numbers, seconds: Numbers, workers: Numbers) -> Answer:
     """What each link carried when the switch reduced: (K + 1) / K M / T, in each direction.
 
     Up go the whole message and the finished K-th part, for the switch to copy; down come a finished
@@ -81,7 +85,7 @@ def switch_bandwidth(size, seconds, workers):
     return answer(lambda a, k: a * ((k + 1) / k), np.asarray(rate), workers)
 
 
-def nic_bandwidth(size, seconds, nodes, nics):
+def nic_bandwidth(size: Numbers, seconds: Numbers, nodes: Numbers, nics: Numbers) -> Answer:
     """What each NIC carried per direction when nodes reduce inside first: 2 (n - 1) / n M / (c T).
 
     n nodes with c NICs each. Rings through every worker, one for each NIC, load it with busbw / c
@@ -98,7 +102,7 @@ def nic_bandwidth(size, seconds, nodes, nics):
     return answer(lambda a, n, c: a * (2 * ((n - 1) / n)) / c, np.asarray(rate), nodes, nics)
 
 
-def bus_reading(bus, link, workers, tolerance=0.005):
+def bus_reading(bus: Numbers, link: Numbers, workers: Numbers, tolerance: float = 0.005) -> Answer:
     """How an all-reduce came to a bus bandwidth: "messages", "in-network" or "impossible".
 
     Messages reach the link's own speed; a switch that reduces by parts, as NVLink's does, reaches

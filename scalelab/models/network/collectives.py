@@ -5,10 +5,14 @@ it has gathered in the end, all that it sends to the others in an all-to-all, it
 The rounds and bytes behind the seconds, and what they assume, are in `algorithms`.
 """
 
+from scalelab.models.checking import Answer, Numbers
 from scalelab.models.network.algorithms import seconds
+from scalelab.models.network.network import Network
 
 
-def all_reduce(size, workers, network, algorithm="ring"):
+def all_reduce(
+    size: Numbers, workers: Numbers, network: Network, algorithm: str = "ring"
+) -> Answer:
     """Seconds until all K workers hold the sum of their messages of M bytes.
 
     "ring": 2 (K-1) alpha + 2 (K-1)/K M beta + (K-1)/K M gamma.
@@ -34,7 +38,9 @@ def all_reduce(size, workers, network, algorithm="ring"):
     return seconds(size, workers, network, "all-reduce", algorithm)
 
 
-def reduce_scatter(size, workers, network, algorithm="ring"):
+def reduce_scatter(
+    size: Numbers, workers: Numbers, network: Network, algorithm: str = "ring"
+) -> Answer:
     """Seconds until each of K workers holds the sum of one K-th of all messages of M bytes.
 
     "ring": (K-1) alpha + (K-1)/K M (beta + gamma).
@@ -49,7 +55,9 @@ def reduce_scatter(size, workers, network, algorithm="ring"):
     return seconds(size, workers, network, "reduce-scatter", algorithm)
 
 
-def all_gather(size, workers, network, algorithm="ring"):
+def all_gather(
+    size: Numbers, workers: Numbers, network: Network, algorithm: str = "ring"
+) -> Answer:
     """Seconds until all K workers hold the M bytes of which each had one K-th.
 
     "ring": (K-1) alpha + (K-1)/K M beta.
@@ -64,7 +72,9 @@ def all_gather(size, workers, network, algorithm="ring"):
     return seconds(size, workers, network, "all-gather", algorithm)
 
 
-def reduce(size, workers, network, algorithm="binomial tree"):
+def reduce(
+    size: Numbers, workers: Numbers, network: Network, algorithm: str = "binomial tree"
+) -> Answer:
     """Seconds until one of K workers holds the sum of all messages of M bytes.
 
     "binomial tree": lg K (alpha + M beta + M gamma), lg K rounded up.
@@ -78,7 +88,9 @@ def reduce(size, workers, network, algorithm="binomial tree"):
     return seconds(size, workers, network, "reduce", algorithm)
 
 
-def broadcast(size, workers, network, algorithm="binomial tree"):
+def broadcast(
+    size: Numbers, workers: Numbers, network: Network, algorithm: str = "binomial tree"
+) -> Answer:
     """Seconds until all K workers hold the M bytes that one had.
 
     "binomial tree": lg K (alpha + M beta), lg K rounded up.
@@ -93,7 +105,9 @@ def broadcast(size, workers, network, algorithm="binomial tree"):
     return seconds(size, workers, network, "broadcast", algorithm)
 
 
-def all_to_all(size, workers, network, algorithm="pairwise"):
+def all_to_all(
+    size: Numbers, workers: Numbers, network: Network, algorithm: str = "pairwise"
+) -> Answer:
     """Seconds until each of K workers has sent a K-th of its M bytes to each other.
 
     "pairwise": (K-1) alpha + (K-1)/K M beta.

@@ -5,12 +5,15 @@ import math
 import numpy as np
 
 from scalelab.arguments import real, whole
+from scalelab.models.checking import Answer, Numbers
 from scalelab.models.choice import chosen
 from scalelab.models.network.algorithms import ALGORITHMS, seconds
-from scalelab.models.network.network import SIZE
+from scalelab.models.network.network import SIZE, Network
 
 
-def fastest(size, workers, network, collective="all-reduce"):
+def fastest(
+    size: Numbers, workers: Numbers, network: Network, collective: str = "all-reduce"
+) -> Answer:
     """The name of the algorithm that takes the fewest seconds; of equals, the first listed.
 
     Source: the least of the costs of `collectives`. Section 3.8.
@@ -25,7 +28,9 @@ def fastest(size, workers, network, collective="all-reduce"):
     return str(least) if least.ndim == 0 else least
 
 
-def crossover_size(workers, network, first, second, collective="all-reduce"):
+def crossover_size(
+    workers: Numbers, network: Network, first: str, second: str, collective: str = "all-reduce"
+) -> Answer:
     """The bytes from which the second algorithm is at least as fast as the first.
 
     List first the algorithm that is better for short messages. 0 if the second is at least as fast
@@ -53,7 +58,14 @@ def crossover_size(workers, network, first, second, collective="all-reduce"):
     return float(size) if size.ndim == 0 else size
 
 
-def crossover_workers(size, network, first, second, collective="all-reduce", most=65_536):
+def crossover_workers(
+    size: float,
+    network: Network,
+    first: str,
+    second: str,
+    collective: str = "all-reduce",
+    most: int = 65_536,
+) -> int | None:
     """The fewest workers for whom the second algorithm is faster than the first, or None.
 
     It may lose again at larger counts: fold steps and tree depths make its lead come and go.

@@ -2,13 +2,20 @@
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import counts
 from scalelab.models.network.collectives import all_gather, all_reduce, reduce_scatter
-from scalelab.models.network.network import SIZE
+from scalelab.models.network.network import SIZE, Network
 
 
-def hierarchical_all_reduce(size, nodes, per_node, inside, outside, algorithm="ring"):
+def hierarchical_all_reduce(
+    size: Numbers,
+    nodes: Numbers,
+    per_node: Numbers,
+    inside: Network,
+    outside: Network,
+    algorithm: str = "ring",
+) -> Answer:
     """Seconds until the workers of n nodes, g in each, all hold the sum of their M bytes.
 
     Ring reduce-scatter inside each node; then g all-reduces at once of M / g bytes among n workers,

@@ -4,6 +4,8 @@ A plan says who sends which parts of a buffer to whom, round after round, and wh
 adds or overwrites. `run` carries it out and counts; `measure.carried` does so between processes.
 """
 
+from __future__ import annotations
+
 import itertools
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scalelab.arguments import shown, whole
+from scalelab.models.checking import Numbers
 from scalelab.models.choice import instance
 from scalelab.models.network.algorithms import Traffic
 from scalelab.refusal import Refusal
@@ -37,11 +40,11 @@ class Plan:
     parts: int
     rounds: tuple[tuple[Message, ...], ...]
 
-    def __add__(self, other):
+    def __add__(self, other: Plan) -> Plan:
         return Plan(self.workers, self.parts, self.rounds + other.rounds)
 
 
-def run(plan, buffers):
+def run(plan: Plan, buffers: Numbers) -> tuple[np.ndarray, Traffic]:
     """Carry out a plan on one buffer per worker; return the buffers after it, and the Traffic.
 
     All messages of a round leave before any arrives. Nobody may send, or receive, two at once.
@@ -75,7 +78,7 @@ def run(plan, buffers):
     return buffers, Traffic(len(plan.rounds), moved, reduced)
 
 
-def ring_all_gather(workers):
+def ring_all_gather(workers: int) -> Plan:
     """Everybody hands on to the right what came from the left: K - 1 rounds of one K-th.
 
     Source: Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002. Section 3.8.
@@ -94,7 +97,7 @@ def ring_all_gather(workers):
     )
 
 
-def ring_reduce_scatter(workers):
+def ring_reduce_scatter(workers: int) -> Plan:
     """The same messages in reverse, added up on the way: worker r ends with the sum of part r.
 
     Source: Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002. Section 3.8.
@@ -105,7 +108,7 @@ def ring_reduce_scatter(workers):
     return _reversed(ring_all_gather(workers))
 
 
-def ring(workers):
+def ring(workers: int) -> Plan:
     """An all-reduce: reduce-scatter, then all-gather, 2 (K - 1) rounds of one K-th.
 
     Source: Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002. Section 3.8.
@@ -116,7 +119,7 @@ def ring(workers):
     return ring_reduce_scatter(workers) + ring_all_gather(workers)
 
 
-def recursive_doubling(workers):
+def recursive_doubling(workers: int) -> Plan:
     """An all-reduce: swap everything with a partner at distance 1, 2, 4, ... and add.
 
     Source: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521. Section 3.8.
@@ -131,7 +134,7 @@ def recursive_doubling(workers):
     return _plan(workers, rounds)
 
 
-def halving_doubling(workers):
+def halving_doubling(workers: int) -> Plan:
     """An all-reduce: give away half of what you are responsible for, again and again, then collect.
 
     Source: Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1. Section 3.8.
@@ -150,7 +153,7 @@ def halving_doubling(workers):
     return _reversed(gather) + gather
 
 
-def binomial_tree(workers):
+def binomial_tree(workers: int) -> Plan:
     """An all-reduce: everything up a tree, added on the way, and the sum down again.
 
     Source: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521. Section 3.8.
@@ -167,7 +170,7 @@ def binomial_tree(workers):
     return _reversed(spread) + spread
 
 
-def hierarchical(nodes, per_node, last="all-gather"):
+def hierarchical(nodes: int, per_node: int, last: str = "all-gather") -> Plan:
     """An all-reduce in three phases: inside each node, across the nodes, inside each node.
 
     The first is a reduce-scatter, the second an all-reduce of each part among its owners. With
@@ -194,7 +197,7 @@ def hierarchical(nodes, per_node, last="all-gather"):
     return _plan(nodes * per_node, rounds)
 
 
-def _copied(buffers, plan):
+def _copied(buffers: Numbers, plan: Plan) -> np.ndarray:
     try:
         rows = np.array(buffers)
     except (TypeError, ValueError):

@@ -4,11 +4,12 @@ Everything a collective costs is a sum of such messages; `collectives` adds them
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from scalelab.arguments import real
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import instance
 from scalelab.models.machines.hardware import Link
 
@@ -27,19 +28,19 @@ class Network:
     beta: float  # seconds per byte, in one direction
     gamma: float = 0.0  # seconds to reduce one byte into another
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         # Wide limits, but narrow enough to refuse a bandwidth where its inverse belongs.
         real("alpha", self.alpha, "it is the seconds that even an empty message takes", 0, 1e6)
         real("beta", self.beta, "it is in seconds per byte and direction, 1 / bandwidth", 1e-18, 1)
         real("gamma", self.gamma, "it is the seconds to reduce one byte into another", 0, 1)
 
     @property
-    def bandwidth(self):
+    def bandwidth(self) -> float:
         """Bytes per second in one direction, 1 / beta; data sheets like to add both directions."""
         return 1 / self.beta
 
     @classmethod
-    def over(cls, link, alpha, gamma=0.0):
+    def over(cls, link: Link, alpha: float, gamma: float = 0.0) -> Self:
         """Return the network that a link of the catalogue makes, at its full speed in one direction.
 
         >>> from scalelab.models.machines import hardware
@@ -50,12 +51,12 @@ class Network:
         return cls(alpha, 1 / instance("link", link, Link, remedy).bandwidth, gamma)
 
     @classmethod
-    def checked(cls, given):
+    def checked(cls, given: object) -> Self:
         """Return the network that was given, or say that one was expected."""
         return instance("network", given, cls, "write Network(alpha=seconds, beta=1 / bandwidth)")
 
 
-def message_seconds(size, network):
+def message_seconds(size: Numbers, network: Network) -> Answer:
     """Seconds until a message of M bytes has arrived: T = alpha + beta M.
 
     Source: Hockney 1994, doi:10.1016/S0167-8191(06)80021-9. Section 3.8.
@@ -68,7 +69,7 @@ def message_seconds(size, network):
     return answer(lambda m: network.alpha + network.beta * m, size)
 
 
-def effective_bandwidth(size, network):
+def effective_bandwidth(size: Numbers, network: Network) -> Answer:
     """Bytes per second that a message of M bytes gets out of the link: M / (alpha + beta M).
 
     Source: Hockney 1994, doi:10.1016/S0167-8191(06)80021-9. Section 3.8.
@@ -81,7 +82,7 @@ def effective_bandwidth(size, network):
     return answer(lambda m: 1 / (network.alpha / m + network.beta), size)
 
 
-def half_size(network):
+def half_size(network: Network) -> float:
     """The message that gets half the bandwidth, n-half: M = alpha / beta bytes.
 
     Below it the latency decides, above it the bandwidth.
@@ -94,7 +95,7 @@ def half_size(network):
     return answer(np.divide, np.asarray(network.alpha), np.asarray(network.beta))
 
 
-def size_at_share(share, network):
+def size_at_share(share: Numbers, network: Network) -> Answer:
     """The message that gets a share x of the bandwidth: M = (alpha / beta) x / (1 - x) bytes.
 
     Source: solve M / (alpha + beta M) = x / beta for M. Section 3.8.

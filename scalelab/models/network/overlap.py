@@ -7,7 +7,7 @@ all-reduce can hide behind it, bucket by bucket; what outlasts the backward pass
 import numpy as np
 
 from scalelab.arguments import real, whole
-from scalelab.models.checking import answer, numbers, table
+from scalelab.models.checking import Answer, Numbers, answer, numbers, table
 from scalelab.models.choice import counts
 from scalelab.models.network.collectives import all_reduce
 from scalelab.models.network.network import SIZE, Network
@@ -17,7 +17,7 @@ _COMPUTE = "it is the time in which one worker computes the whole step, in secon
 _BUCKETS = "it counts the equal buckets into which the gradients are cut"
 
 
-def exposed_seconds(ready, seconds, backward):
+def exposed_seconds(ready: Numbers, seconds: Numbers, backward: Numbers) -> Answer:
     """Seconds by which communication outlasts the backward pass, its pieces one after another.
 
     Piece j starts when it is ready and the one before is done, so the last is done at the largest
@@ -38,7 +38,9 @@ def exposed_seconds(ready, seconds, backward):
     return answer(beyond, ready, seconds, backward)
 
 
-def bucketed_seconds(buckets, backward, workers, network, algorithm="ring"):
+def bucketed_seconds(
+    buckets: Numbers, backward: float, workers: int, network: Network, algorithm: str = "ring"
+) -> float:
     """Exposed seconds of an all-reduce in buckets of these bytes, in the order they get ready.
 
     A bucket is ready when the backward pass, at a steady pace, has made its last byte.
@@ -57,7 +59,14 @@ def bucketed_seconds(buckets, backward, workers, network, algorithm="ring"):
     return exposed_seconds(ready, seconds, backward)
 
 
-def equal_buckets_seconds(size, buckets, backward, workers, network, algorithm="ring"):
+def equal_buckets_seconds(
+    size: Numbers,
+    buckets: Numbers,
+    backward: Numbers,
+    workers: Numbers,
+    network: Network,
+    algorithm: str = "ring",
+) -> Answer:
     """Exposed seconds with b buckets of M / b bytes, c seconds each: max(c, b c - (1 - 1/b) backward).
 
     The last bucket is never hidden; if one travels longer than the next takes to make, they queue.
@@ -77,7 +86,14 @@ def equal_buckets_seconds(size, buckets, backward, workers, network, algorithm="
     )
 
 
-def best_buckets(size, backward, workers, network, algorithm="ring", most=4096):
+def best_buckets(
+    size: float,
+    backward: float,
+    workers: int,
+    network: Network,
+    algorithm: str = "ring",
+    most: int = 4096,
+) -> int:
     """The number of equal buckets, up to `most`, that exposes the least communication.
 
     Source: the least of equal_buckets_seconds over 1, 2, ... buckets. Section 3.8.
@@ -93,7 +109,14 @@ def best_buckets(size, backward, workers, network, algorithm="ring", most=4096):
     return int(buckets[np.argmin(exposed)])
 
 
-def synchronizing_seconds(size, workers, network, ratio=1.0, every=1, algorithm="ring"):
+def synchronizing_seconds(
+    size: Numbers,
+    workers: Numbers,
+    network: Network,
+    ratio: Numbers = 1.0,
+    every: Numbers = 1,
+    algorithm: str = "ring",
+) -> Answer:
     """All-reduce seconds per step if gradients shrink by a ratio and travel every H-th step only.
 
     T(M / ratio) / H: compression divides the bytes and keeps every latency, local steps divide
@@ -114,7 +137,7 @@ def synchronizing_seconds(size, workers, network, ratio=1.0, every=1, algorithm=
     return answer(lambda t, h: t / h, seconds, every)
 
 
-def critical_workers(compute, communication):
+def critical_workers(compute: Numbers, communication: Numbers) -> Answer:
     """The scale at which a constant communication time equals the computation: K = T(1) / T_comm.
 
     Half of every step is waiting there, so E = 1/2; and no number of workers gains more than that
@@ -130,7 +153,7 @@ def critical_workers(compute, communication):
     return answer(_share, compute, communication)
 
 
-def critical_ring_workers(compute, size, network):
+def critical_ring_workers(compute: Numbers, size: Numbers, network: Network) -> Answer:
     """The scale at which a ring all-reduce of M bytes takes as long as the computation, T(1) / K.
 
     With x = K - 1: 2 alpha x^2 + (2 alpha + M (2 beta + gamma)) x = T(1). It is infinite if

@@ -6,7 +6,7 @@ The laws differ in how far the second part grows with the workers, and in whose 
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 
 _WORKERS = "it counts workers, as multiples of the configuration where s was measured"
 _SERIAL = "it is the fraction of the work that cannot run in parallel"
@@ -17,7 +17,7 @@ _COHERENCY = (
 )
 
 
-def amdahl(workers, serial):
+def amdahl(workers: Numbers, serial: Numbers) -> Answer:
     """Speedup of a fixed job: S(K) = 1 / (s + (1 - s) / K), s a share of the one-worker time.
 
     Source: Amdahl 1967, doi:10.1145/1465482.1465560. Section 3.5.
@@ -30,7 +30,7 @@ def amdahl(workers, serial):
     return answer(lambda k, s: 1 / (s + (1 - s) / k), workers, serial)
 
 
-def gustafson(workers, serial):
+def gustafson(workers: Numbers, serial: Numbers) -> Answer:
     """Speedup of a job that fills K workers: S(K) = s + K (1 - s), s a share of the K-worker time.
 
     Source: Gustafson 1988, doi:10.1145/42411.42415. Section 3.5.
@@ -43,7 +43,7 @@ def gustafson(workers, serial):
     return answer(lambda k, s: s + k * (1 - s), workers, serial)
 
 
-def sun_ni(workers, serial, parallel_growth):
+def sun_ni(workers: Numbers, serial: Numbers, parallel_growth: Numbers) -> Answer:
     """Speedup when the parallel part grows G-fold: S = (s + (1 - s) G) / (s + (1 - s) G / K).
 
     s is a share of the one-worker time before growth. G = 1 is Amdahl's law, G = K Gustafson's.
@@ -62,7 +62,7 @@ def sun_ni(workers, serial, parallel_growth):
     )
 
 
-def step_serial(compute, exposed):
+def step_serial(compute: Numbers, exposed: Numbers) -> Answer:
     """The serial fraction of a training step: s = exposed / (compute + exposed), both in seconds.
 
     A profiled step also launches and idles: its `exposed_share` is over all of that, s is not.
@@ -78,7 +78,7 @@ def step_serial(compute, exposed):
     return answer(lambda c, x: x / (c + x), compute, exposed)
 
 
-def rebase(serial, measured_on, base=1):
+def rebase(serial: Numbers, measured_on: Numbers, base: Numbers = 1) -> Answer:
     """A serial fraction measured on K workers, as a share of the time on K0: s / (s + (1 - s) K / K0).
 
     From K workers to one it turns Gustafson's s into Amdahl's, and the two laws agree.
@@ -94,7 +94,7 @@ def rebase(serial, measured_on, base=1):
     return answer(lambda s, k, k0: s / (s + (1 - s) * (k / k0)), serial, measured_on, base)
 
 
-def share_of_ceiling(workers, serial):
+def share_of_ceiling(workers: Numbers, serial: Numbers) -> Answer:
     """How much of Amdahl's ceiling K workers reach: S(K) / (1/s) = s S(K), 0 where there is none.
 
     It equals the serial share of the K-worker time: at 99% of the ceiling, 99% of the time is serial.
@@ -108,7 +108,7 @@ def share_of_ceiling(workers, serial):
     return answer(lambda k, s: s / (s + (1 - s) / k), workers, serial)
 
 
-def workers_for_share(share, serial):
+def workers_for_share(share: Numbers, serial: Numbers) -> Answer:
     """The fewest workers that reach a share q of Amdahl's ceiling: K >= q (1 - s) / (s (1 - q)).
 
     It counts multiples of the configuration where s was measured; all of the ceiling takes infinite K.
@@ -130,7 +130,7 @@ def workers_for_share(share, serial):
         return answer(fewest, share, serial)
 
 
-def workers_at_floor(serial, floor):
+def workers_at_floor(serial: Numbers, floor: Numbers) -> Answer:
     """Where Amdahl's efficiency comes down to a floor E: K = 1 + (1/E - 1) / s, infinite for s = 0.
 
     Any number, not a whole one: for a curve, or for what to interpolate. To buy, see `most_workers`.
@@ -149,7 +149,7 @@ def workers_at_floor(serial, floor):
     return answer(crossing, serial, floor)
 
 
-def most_workers(serial, floor):
+def most_workers(serial: Numbers, floor: Numbers) -> Answer:
     """The most workers, a whole number, whose efficiency keeps a floor under Amdahl's law.
 
     It is `workers_at_floor` rounded down, infinite for s = 0; `speedup.largest_serial` asks the
@@ -162,7 +162,7 @@ def most_workers(serial, floor):
     return answer(lambda k: np.floor(k * (1 + 1e-12)), np.asarray(workers_at_floor(serial, floor)))
 
 
-def usl(workers, contention, coherency):
+def usl(workers: Numbers, contention: Numbers, coherency: Numbers) -> Answer:
     """Speedup under queueing and crosstalk: C(K) = K / (1 + σ (K - 1) + κ K (K - 1)).
 
     Without crosstalk, κ = 0, it is Amdahl's law with s = σ. With it, the speedup falls beyond
@@ -183,7 +183,7 @@ def usl(workers, contention, coherency):
     )
 
 
-def usl_peak(contention, coherency):
+def usl_peak(contention: Numbers, coherency: Numbers) -> Answer:
     """The worker count of the largest `usl` speedup: K = sqrt((1 - σ) / κ), at least 1.
 
     It is infinite for κ = 0. Beyond it scaling is retrograde: each worker makes the job slower.

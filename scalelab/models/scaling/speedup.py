@@ -5,7 +5,7 @@ One quantity is measured, the time T(K) of a fixed job on K workers; the rest is
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers, table
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers, table
 from scalelab.refusal import Refusal
 
 _WORKERS = "it counts the workers that share the job"
@@ -17,7 +17,7 @@ _EFFICIENCY = "it is the share of the paid workers that did useful work"
 _FLOOR = "it is the lowest efficiency you accept, as a fraction"
 
 
-def speedup(baseline, seconds):
+def speedup(baseline: Numbers, seconds: Numbers) -> Answer:
     """How many times sooner the job ends: S(K) = T(1) / T(K).
 
     Source: Amdahl 1967, doi:10.1145/1465482.1465560. Section 3.1.
@@ -30,7 +30,7 @@ def speedup(baseline, seconds):
     return answer(lambda t1, t: t1 / t, baseline, seconds)
 
 
-def efficiency(baseline, seconds, workers):
+def efficiency(baseline: Numbers, seconds: Numbers, workers: Numbers) -> Answer:
     """The share of the paid workers that did useful work: E(K) = S(K) / K = T(1) / (K T(K)).
 
     Above 1 the speedup is superlinear, and the baseline wants an audit.
@@ -45,7 +45,7 @@ def efficiency(baseline, seconds, workers):
     return answer(lambda t1, t, k: t1 / t / k, baseline, seconds, workers)
 
 
-def ideal(workers, base=1):
+def ideal(workers: Numbers, base: Numbers = 1) -> Answer:
     """The speedup of a job that loses nothing, over a run on K0 workers: S = K / K0.
 
     Source: the definition of linear speedup. Section 3.1.
@@ -58,7 +58,7 @@ def ideal(workers, base=1):
     return answer(lambda k, k0: k / k0, workers, base)
 
 
-def relative_efficiency(base_efficiency, efficiency):
+def relative_efficiency(base_efficiency: Numbers, efficiency: Numbers) -> Answer:
     """What is left of the efficiency of a base configuration: SE(K) = E(K) / E(K0).
 
     From times it is `study.strong_efficiency` with a base of K0 workers. It says nothing of E(K0).
@@ -73,7 +73,7 @@ def relative_efficiency(base_efficiency, efficiency):
     return answer(lambda e0, e: e / e0, base_efficiency, efficiency)
 
 
-def fixed_job_seconds(workers, serial, baseline=1.0):
+def fixed_job_seconds(workers: Numbers, serial: Numbers, baseline: Numbers = 1.0) -> Answer:
     """Seconds of a job whose parallel part divides evenly: T(K) = T(1) (s + (1 - s) / K).
 
     Source: Amdahl 1967, doi:10.1145/1465482.1465560. Section 3.1.
@@ -87,7 +87,7 @@ def fixed_job_seconds(workers, serial, baseline=1.0):
     return answer(lambda k, s, t1: t1 * (1 - s) / k + t1 * s, workers, serial, baseline)
 
 
-def ceiling(serial):
+def ceiling(serial: Numbers) -> Answer:
     """The speedup that no number of workers passes: S(infinity) = 1 / s, infinite for s = 0.
 
     Source: Amdahl 1967, doi:10.1145/1465482.1465560. Section 3.1.
@@ -101,7 +101,7 @@ def ceiling(serial):
     return float(limit) if np.ndim(limit) == 0 else limit
 
 
-def karp_flatt(speedup, workers):
+def karp_flatt(speedup: Numbers, workers: Numbers) -> Answer:
     """The serial fraction that a measured speedup implies: e = (1/S - 1/K) / (1 - 1/K).
 
     Constant over K, it is a serial part; growing with K, it is overhead; negative, S exceeds K.
@@ -115,7 +115,7 @@ def karp_flatt(speedup, workers):
     return answer(lambda s, k: (1 / s - 1 / k) / (1 - 1 / k), speedup, workers)
 
 
-def largest_serial(workers, floor):
+def largest_serial(workers: Numbers, floor: Numbers) -> Answer:
     """The largest serial fraction that keeps E(K) at the floor: s = (1/E - 1) / (K - 1), at most 1.
 
     Source: solve E(K) = 1 / (1 + s (K - 1)) of Amdahl's law for s. Section 3.1.
@@ -131,7 +131,7 @@ def largest_serial(workers, floor):
         return answer(lambda k, e: np.fmin((1 / e - 1) / (k - 1), 1), workers, floor)
 
 
-def first_below(workers, efficiency, floor):
+def first_below(workers: Numbers, efficiency: Numbers, floor: float) -> float | None:
     """The smallest worker count of a table whose efficiency is below the floor, or None.
 
     Source: the definition of E(K), read off a table. Section 3.1.
@@ -144,7 +144,7 @@ def first_below(workers, efficiency, floor):
     return _count(below.min()) if below.size else None
 
 
-def knee(workers, efficiency, floor):
+def knee(workers: Numbers, efficiency: Numbers, floor: float) -> float | None:
     """The largest worker count up to which every count of a table keeps the floor, or None.
 
     A count beyond a dip does not qualify: nobody buys through a hole. Section 3.1.
@@ -158,14 +158,15 @@ def knee(workers, efficiency, floor):
     return _count(kept.max()) if kept.size else None
 
 
-def _table(workers, efficiency, floor):
+def _table(workers: Numbers, efficiency: Numbers, floor: float) -> tuple[Floats, Floats, float]:
     workers = numbers("workers", workers, _WORKERS, 1)
     efficiency = numbers("efficiency", efficiency, "it is speedup divided by workers", 0)
-    floor = numbers("floor", floor, _FLOOR, 0, 1, above=True)
-    if floor.ndim:
-        raise Refusal(f"floor must be one number, got {floor.size} in an array: {_FLOOR}")
-    return (*table(workers=workers, efficiency=efficiency), floor)
+    limit = numbers("floor", floor, _FLOOR, 0, 1, above=True)
+    if limit.ndim:
+        raise Refusal(f"floor must be one number, got {limit.size} in an array: {_FLOOR}")
+    workers, efficiency = table(workers=workers, efficiency=efficiency)
+    return workers, efficiency, float(limit)
 
 
-def _count(value):
+def _count(value: float) -> float:
     return int(value) if value == int(value) else float(value)

@@ -4,7 +4,7 @@ Systems scaling says how much arithmetic a cluster delivers; these statistical l
 buys, and how much of it a larger batch wastes.
 """
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 
 # The loss in nats per token of a transformer with N parameters after D tokens is
 # E + A / N**ALPHA + B / D**BETA: the form of Hoffmann et al. 2022, arXiv:2203.15556, equation 10, with the
@@ -19,7 +19,7 @@ _LEAST_STEPS = "it counts the steps to the target with a batch of any size"
 _LEAST_SAMPLES = "it counts the samples to the target with the smallest batch"
 
 
-def loss(parameters, tokens):
+def loss(parameters: Numbers, tokens: Numbers) -> Answer:
     """Loss of a language model of N parameters after D tokens: L = E + A / N^alpha + B / D^beta.
 
     Source: Hoffmann et al. 2022, arXiv:2203.15556; Besiroglu et al. 2024, arXiv:2404.10102.
@@ -33,7 +33,7 @@ def loss(parameters, tokens):
     return answer(lambda n, d: E + A / n**ALPHA + B / d**BETA, parameters, tokens)
 
 
-def compute_optimal(flops):
+def compute_optimal(flops: Numbers) -> tuple[Answer, Answer]:
     """The parameters and tokens that spend C FLOPs best: N = G (C / 6)^a, D = (C / 6)^b / G.
 
     a = beta / (alpha + beta), b = alpha / (alpha + beta), G = (alpha A / (beta B))^(1 / (alpha + beta)).
@@ -57,7 +57,7 @@ def compute_optimal(flops):
     )
 
 
-def training_steps(batch, least_steps, least_samples):
+def training_steps(batch: Numbers, least_steps: Numbers, least_samples: Numbers) -> Answer:
     """Steps to a target loss with batch B: S = Smin + Emin / B.
 
     It is Amdahl's law with the batch as the workers: a serial part, and one that divides by B.
@@ -70,7 +70,7 @@ def training_steps(batch, least_steps, least_samples):
     return answer(lambda b, s, e: s + e / b, batch, least_steps, least_samples)
 
 
-def training_samples(batch, least_steps, least_samples):
+def training_samples(batch: Numbers, least_steps: Numbers, least_samples: Numbers) -> Answer:
     """Samples to a target loss with batch B, B times the steps: E = Emin + Smin B.
 
     Source: McCandlish et al. 2018, arXiv:1812.06162. Section 3.3.
@@ -82,7 +82,7 @@ def training_samples(batch, least_steps, least_samples):
     return answer(lambda b, s, e: e + s * b, batch, least_steps, least_samples)
 
 
-def critical_batch(least_steps, least_samples):
+def critical_batch(least_steps: Numbers, least_samples: Numbers) -> Answer:
     """The batch that takes twice the fewest steps and twice the fewest samples: B = Emin / Smin.
 
     Source: McCandlish et al. 2018, arXiv:1812.06162. Section 3.3.
@@ -94,7 +94,9 @@ def critical_batch(least_steps, least_samples):
     return answer(lambda s, e: e / s, least_steps, least_samples)
 
 
-def _trade_off(batch, least_steps, least_samples):
+def _trade_off(
+    batch: Numbers, least_steps: Numbers, least_samples: Numbers
+) -> tuple[Floats, Floats, Floats]:
     return (
         numbers("batch", batch, _BATCH, 0, above=True),
         numbers("least_steps", least_steps, _LEAST_STEPS, 0, above=True),

@@ -4,10 +4,12 @@ Strong scaling fixes the work, weak scaling the work per worker. Rows compare wi
 need not be one worker.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from scalelab.arguments import real, shown
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.refusal import Refusal
 
 _WORKERS = "it counts the workers that share the job"
@@ -19,7 +21,9 @@ _EPOCHS = "it counts the epochs, steps or samples until the target is reached"
 _WORK = 1e-60, 1e60  # in any unit that a problem is measured in, no problem is smaller or larger
 
 
-def strong_efficiency(baseline, seconds, workers, base=1):
+def strong_efficiency(
+    baseline: Numbers, seconds: Numbers, workers: Numbers, base: Numbers = 1
+) -> Answer:
     """Efficiency at fixed work: E(K) = K0 T(K0) / (K T(K)), relative to a base row of K0 workers.
 
     Source: Eager, Zahorjan and Lazowska 1989, doi:10.1109/12.21127, with K0 = 1. Section 3.3.
@@ -34,7 +38,7 @@ def strong_efficiency(baseline, seconds, workers, base=1):
     return answer(lambda t0, t, k, k0: t0 / t * (k0 / k), baseline, seconds, workers, base)
 
 
-def weak_efficiency(baseline, seconds):
+def weak_efficiency(baseline: Numbers, seconds: Numbers) -> Answer:
     """Efficiency at fixed work per worker: E(K) = T(K0) / T(K), whatever K0 and K are.
 
     Source: Gustafson 1988, doi:10.1145/42411.42415, as a share of the workers. Section 3.3.
@@ -47,7 +51,7 @@ def weak_efficiency(baseline, seconds):
     return answer(lambda t0, t: t0 / t, baseline, seconds)
 
 
-def scaled_speedup(baseline, seconds, growth):
+def scaled_speedup(baseline: Numbers, seconds: Numbers, growth: Numbers) -> Answer:
     """How many times more work per second: S = G T(K0) / T(K), for a job grown G-fold.
 
     G = 1 is strong scaling; G = K / K0 is weak scaling, where S / G is the weak efficiency.
@@ -62,7 +66,7 @@ def scaled_speedup(baseline, seconds, growth):
     return answer(lambda t0, t, g: g * (t0 / t), baseline, seconds, growth)
 
 
-def algorithmic_efficiency(base_epochs, epochs):
+def algorithmic_efficiency(base_epochs: Numbers, epochs: Numbers) -> Answer:
     """What a changed batch leaves of learning per sample: epochs to the target, before over after.
 
     Source: the ratio is defined here; McCandlish et al. 2018, arXiv:1812.06162, say why it falls
@@ -76,7 +80,7 @@ def algorithmic_efficiency(base_epochs, epochs):
     return answer(lambda n0, n: n0 / n, base_epochs, epochs)
 
 
-def total_efficiency(system, algorithmic):
+def total_efficiency(system: Numbers, algorithmic: Numbers) -> Answer:
     """Efficiency to the target: that of the machines, in samples per second, times that of learning.
 
     It is the strong efficiency of the time to the target. Source: time to target = epochs x time of
@@ -90,7 +94,9 @@ def total_efficiency(system, algorithmic):
     return answer(lambda s, a: s * a, system, algorithmic)
 
 
-def isoefficiency(workers, efficiency, overhead):
+def isoefficiency(
+    workers: Numbers, efficiency: Numbers, overhead: Callable[[float, float], float]
+) -> Answer:
     """The least work W that keeps the efficiency: W = E / (1 - E) To(W, K).
 
     `overhead(work, workers)` is To: the time that all K workers together lose, in the unit of the

@@ -5,9 +5,10 @@ How long a batch takes to come together is in `gathering`.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scalelab.arguments import real
-from scalelab.models.checking import answer, numbers, table
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers, table
 from scalelab.models.waiting import requests
 from scalelab.refusal import Refusal
 
@@ -15,7 +16,7 @@ _CAP = "it is the longest latency you accept, in seconds"
 _FLOOR = "it is the lowest throughput you accept, in requests per second"
 
 
-def seconds(batch, setup, each):
+def seconds(batch: Numbers, setup: Numbers, each: Numbers) -> Answer:
     """How long a batch of n requests is served: T(n) = a + b n.
 
     Source: Inoue 2021, section 3.3, doi:10.1016/j.peva.2020.102183, who fits it to published timings
@@ -28,7 +29,7 @@ def seconds(batch, setup, each):
     return answer(lambda n, a, b: a + b * n, batch, setup, each)
 
 
-def throughput(batch, setup, each):
+def throughput(batch: Numbers, setup: Numbers, each: Numbers) -> Answer:
     """The most requests per second in batches of n: n / (a + b n), below 1 / b for any n.
 
     Source: Inoue 2021, equation 26, doi:10.1016/j.peva.2020.102183. Section 3.4.
@@ -40,7 +41,7 @@ def throughput(batch, setup, each):
     return answer(lambda n, a, b: 1 / (a / n + b), batch, setup, each)
 
 
-def smallest_batch(rate, setup, each):
+def smallest_batch(rate: Numbers, setup: Numbers, each: Numbers) -> Answer:
     """The least batch whose throughput reaches the rate: n = ceil(rate a / (1 - rate b)).
 
     The answer when throughput is the constraint and latency the objective.
@@ -60,7 +61,7 @@ def smallest_batch(rate, setup, each):
     return answer(lambda r, a, x: np.maximum(_up(r * a / x), 1), rate, setup, room)
 
 
-def largest_batch(cap, setup, each):
+def largest_batch(cap: Numbers, setup: Numbers, each: Numbers) -> Answer:
     """The largest batch that is served within the cap: n = floor((cap - a) / b), 0 for none.
 
     The answer when latency is the constraint and throughput the objective. Waiting is extra.
@@ -74,7 +75,9 @@ def largest_batch(cap, setup, each):
     return answer(lambda t, a, b: np.maximum(-_up((a - t) / b), 0), cap, setup, each)
 
 
-def most_throughput(batch, throughput, latency, cap):
+def most_throughput(
+    batch: Numbers, throughput: Numbers, latency: Numbers, cap: float
+) -> float | None:
     """The batch of a measured table with the highest throughput within a latency cap, or None.
 
     Latency is the constraint, throughput the objective. Of equals, the one with less latency.
@@ -88,7 +91,9 @@ def most_throughput(batch, throughput, latency, cap):
     return _best(batch, (latency, -throughput), allowed)
 
 
-def least_latency(batch, throughput, latency, floor):
+def least_latency(
+    batch: Numbers, throughput: Numbers, latency: Numbers, floor: float
+) -> float | None:
     """The batch of a measured table with the lowest latency above a throughput floor, or None.
 
     Throughput is the constraint, latency the objective. Of equals, the one with more throughput.
@@ -102,7 +107,7 @@ def least_latency(batch, throughput, latency, floor):
     return _best(batch, (-throughput, latency), allowed)
 
 
-def _table(batch, throughput, latency):
+def _table(batch: Numbers, throughput: Numbers, latency: Numbers) -> tuple[Floats, ...]:
     return table(
         batch=requests.batch(batch),
         throughput=numbers("throughput", throughput, "it is in requests per second", 0),
@@ -110,7 +115,7 @@ def _table(batch, throughput, latency):
     )
 
 
-def _best(batch, keys, allowed):
+def _best(batch: Floats, keys: tuple[Floats, ...], allowed: NDArray[np.bool_]) -> float | None:
     """Return the batch of the allowed row that comes first by the last key, then by the one before."""
     order = np.lexsort(keys)
     order = order[allowed[order]]

@@ -5,14 +5,14 @@ The servers share one queue as in `queues`. The knee needs no target; a cap on a
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.waiting import requests
 from scalelab.models.waiting.erlang import mean_waiting, response_exceeds
 
 _CAP = "it is the longest response you accept, in seconds"
 
 
-def knee(servers=1):
+def knee(servers: Numbers = 1) -> Answer:
     """The utilization that gets most throughput per second of response: max of rho / response.
 
     Also where a line from the origin touches the curve of the response over the utilization.
@@ -36,7 +36,7 @@ def knee(servers=1):
     return answer(formula, requests.servers(servers))
 
 
-def largest_rate(cap, service, servers=1, *, share):
+def largest_rate(cap: Numbers, service: Numbers, servers: Numbers = 1, *, share: Numbers) -> Answer:
     """The most requests per second for which this share of the responses stay within the cap.
 
     For one server lambda = 1 / x - ln(1 / q) / cap, q = 1 - share; 0 where an idle one is too slow.

@@ -6,7 +6,7 @@ throughput is an answer, not a question; `queues` is about requests that come wh
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 from scalelab.models.choice import counts
 from scalelab.models.waiting import requests
 
@@ -15,7 +15,7 @@ _THINK = "it is the mean time from an answer to that client's next request, in s
 _RESPONSE = "it is the mean time from request to answer, in seconds"
 
 
-def throughput(clients, response, think=0.0):
+def throughput(clients: Numbers, response: Numbers, think: Numbers = 0.0) -> Answer:
     """Requests per second of a closed loop: N / (R + Z).
 
     Source: Little's law for clients who are either waiting or thinking; Harchol-Balter 2013,
@@ -29,7 +29,9 @@ def throughput(clients, response, think=0.0):
     return answer(lambda n, r, z: n / (r + z), clients, response, think)
 
 
-def throughput_bound(clients, service, think=0.0, servers=1):
+def throughput_bound(
+    clients: Numbers, service: Numbers, think: Numbers = 0.0, servers: Numbers = 1
+) -> Answer:
     """The most requests per second that so many clients can get: min(c / x, N / (x + Z)).
 
     More clients than `knee_clients` bring no throughput, only waiting.
@@ -45,7 +47,9 @@ def throughput_bound(clients, service, think=0.0, servers=1):
     )
 
 
-def response_bound(clients, service, think=0.0, servers=1):
+def response_bound(
+    clients: Numbers, service: Numbers, think: Numbers = 0.0, servers: Numbers = 1
+) -> Answer:
     """The least mean response that so many clients can have: max(x, N x / c - Z).
 
     Source: `throughput_bound` in `throughput`, solved for R. Section 3.4.
@@ -60,7 +64,7 @@ def response_bound(clients, service, think=0.0, servers=1):
     )
 
 
-def knee_clients(service, think=0.0, servers=1):
+def knee_clients(service: Numbers, think: Numbers = 0.0, servers: Numbers = 1) -> Answer:
     """The clients at which the two bounds meet: N = c (x + Z) / x.
 
     Fewer leave servers idle, more must wait. Any number, not a whole one.
@@ -74,5 +78,5 @@ def knee_clients(service, think=0.0, servers=1):
     return answer(lambda x, z, c: c * (1 + z / x), service, think, servers)
 
 
-def _loop(clients, think):
+def _loop(clients: Numbers, think: Numbers) -> tuple[Floats, Floats]:
     return counts("clients", clients, _CLIENTS), numbers("think", think, _THINK, 0)

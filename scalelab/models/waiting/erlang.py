@@ -6,8 +6,10 @@ Source: Harchol-Balter 2013, section 14.3, doi:10.1017/CBO9781139226424.
 
 import numpy as np
 
+from scalelab.models.checking import Floats
 
-def erlang_c(load, servers):
+
+def erlang_c(load: Floats, servers: Floats) -> Floats:
     """Return the chance to find all servers busy."""
     from scipy import special
 
@@ -18,12 +20,12 @@ def erlang_c(load, servers):
     return blocked / (1 - load * (1 - blocked))
 
 
-def mean_waiting(load, servers):
+def mean_waiting(load: Floats, servers: Floats) -> Floats:
     """Return the mean waiting in units of the service time."""
     return erlang_c(load, servers) / (servers * (1 - load))
 
 
-def response_exceeds(time, load, servers):
+def response_exceeds(time: Floats, load: Floats, servers: Floats) -> Floats:
     """Return P(response > time), both in units of the service time.
 
     The waiting, if any, is exponential with rate c (1 - rho), the service with rate 1; the tail of

@@ -6,14 +6,14 @@ The response of a request counts from its arrival to the end of its batch.
 
 import numpy as np
 
-from scalelab.models.checking import answer
+from scalelab.models.checking import Answer, Numbers, answer
 from scalelab.models.waiting import requests
 from scalelab.refusal import Refusal
 
 _LARGEST = 10_000  # requests in a batch whose queue is solved root by root
 
 
-def full_response(rate, batch, setup, each):
+def full_response(rate: Numbers, batch: Numbers, setup: Numbers, each: Numbers) -> Answer:
     """Mean response when one server waits for full batches of n: filling + queueing + service.
 
     Filling takes (n - 1) / (2 lambda): low traffic makes it slow. The queue of batches waits as one
@@ -39,7 +39,7 @@ def full_response(rate, batch, setup, each):
     )
 
 
-def greedy_response(rate, setup, each):
+def greedy_response(rate: Numbers, setup: Numbers, each: Numbers) -> Answer:
     """Mean response, at most, when one free server takes all that wait: min of two bounds.
 
     phi0 = (a + b) / (2 (1 - y)) (1 + 2 z + (1 - z) / (1 + y)), close while traffic is low,

@@ -7,7 +7,7 @@ times, as if those of the two servers were independent and the extra load change
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers, table
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers, table
 from scalelab.models.waiting import requests
 
 _VALUES = "they are response times of single requests, in seconds"
@@ -17,7 +17,7 @@ _WAITING = "they are waiting times in the queue of one server, in seconds"
 _SERVICE = "they are service times, in seconds"
 
 
-def extra_load(values, delay):
+def extra_load(values: Numbers, delay: Numbers) -> Answer:
     """The share of requests that send a second copy: those that take longer than the delay.
 
     Source: Dean and Barroso 2013, doi:10.1145/2408776.2408794. Section 3.4.
@@ -29,7 +29,7 @@ def extra_load(values, delay):
     return answer(lambda d: _exceeds(values, d), numbers("delay", delay, _DELAY, 0))
 
 
-def hedged_slow(seconds, values, delay):
+def hedged_slow(seconds: Numbers, values: Numbers, delay: Numbers) -> Answer:
     """The share of hedged requests that are slower: P(X > t) P(X > t - d).
 
     Both copies have to be slow, and the second has d less time.
@@ -44,7 +44,7 @@ def hedged_slow(seconds, values, delay):
     return answer(lambda t, d: _exceeds(values, t) * _exceeds(values, t - d), seconds, delay)
 
 
-def hedged_percentile(values, delay, share):
+def hedged_percentile(values: Numbers, delay: Numbers, share: Numbers) -> Answer:
     """Seconds within which this share of hedged requests are done: the least t for `hedged_slow`.
 
     Source: Dean and Barroso 2013, doi:10.1145/2408776.2408794. Section 3.4.
@@ -64,7 +64,7 @@ def hedged_percentile(values, delay, share):
     return answer(np.vectorize(least, otypes=[float]), share, delay)
 
 
-def tied_percentile(waiting, service, share):
+def tied_percentile(waiting: Numbers, service: Numbers, share: Numbers) -> Answer:
     """Seconds within which this share of tied requests are done: the shorter wait, then service.
 
     P(min(W, W') + S > t), the mean of P(W > t - s)^2 over the service times s. No work is done twice.
@@ -87,7 +87,7 @@ def tied_percentile(waiting, service, share):
     return answer(np.vectorize(least, otypes=[float]), requests.share(share))
 
 
-def _sorted(name, given, meaning):
+def _sorted(name: str, given: Numbers, meaning: str) -> Floats:
     (values,) = table(**{name: numbers(name, given, meaning, 0)})
     return np.sort(values)
 

@@ -5,7 +5,7 @@ The mean needs only the mean and the spread of the service times. They do not de
 for those of exponential service, v = 1, see `queues`.
 """
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 from scalelab.models.waiting import requests
 
 _VARIABILITY = (
@@ -13,7 +13,7 @@ _VARIABILITY = (
 )
 
 
-def waiting(rate, service, variability):
+def waiting(rate: Numbers, service: Numbers, variability: Numbers) -> Answer:
     """Mean seconds before service starts, Pollaczek and Khinchine: rho x (1 + v) / (2 (1 - rho)).
 
     v, in the book c_x^2, is the variance of the service time / mean^2: constant 0, exponential 1.
@@ -26,7 +26,7 @@ def waiting(rate, service, variability):
     return answer(_waiting, service, variability, load)
 
 
-def response(rate, service, variability):
+def response(rate: Numbers, service: Numbers, variability: Numbers) -> Answer:
     """Mean seconds from arrival to departure: waiting + x.
 
     Source: Pollaczek 1930, doi:10.1007/BF01194620. Section 3.4.
@@ -38,7 +38,7 @@ def response(rate, service, variability):
     return answer(lambda s, v, r: _waiting(s, v, r) + s, service, variability, load)
 
 
-def _read(rate, service, variability):
+def _read(rate: Numbers, service: Numbers, variability: Numbers) -> tuple[Floats, Floats, Floats]:
     rate, service = requests.rate(rate), requests.service(service)
     variability = numbers("variability", variability, _VARIABILITY, 0)
     return service, variability, requests.load(rate, service)

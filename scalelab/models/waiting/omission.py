@@ -7,7 +7,7 @@ it sends nothing, so a stall that would have hurt a thousand users appears as on
 import numpy as np
 
 from scalelab.arguments import real
-from scalelab.models.checking import answer, numbers, table
+from scalelab.models.checking import Floats, Numbers, answer, numbers, table
 from scalelab.refusal import Refusal
 
 _VALUES = "they are response times, in seconds"
@@ -15,7 +15,7 @@ _INTERVAL = "it is the time from one request to the next as planned, in seconds"
 _ROOM = 10**7  # values that still fit a laptop
 
 
-def corrected(values, interval):
+def corrected(values: Numbers, interval: float) -> Floats:
     """The values, and for each v those that its client omitted: v - i, v - 2 i, ... down to i.
 
     Right for a client that plans to send every i seconds and is alone; it makes up what it adds.

@@ -6,12 +6,12 @@ M/M/c, with M/M/1 as its case of one server. Waiting ends when service starts; r
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 from scalelab.models.waiting import requests
 from scalelab.models.waiting.erlang import erlang_c, mean_waiting, response_exceeds
 
 
-def concurrency(rate, seconds):
+def concurrency(rate: Numbers, seconds: Numbers) -> Answer:
     """How many requests are in progress on average, Little's law: L = lambda W.
 
     It holds for any queue, any order and any distribution, as long as what comes in goes out.
@@ -25,7 +25,7 @@ def concurrency(rate, seconds):
     return answer(lambda r, w: r * w, rate, seconds)
 
 
-def utilization(rate, service, servers=1):
+def utilization(rate: Numbers, service: Numbers, servers: Numbers = 1) -> Answer:
     """The share of the time that a server is busy: rho = lambda x / c.
 
     Source: Little's law, applied to the servers. Section 3.4.
@@ -37,7 +37,7 @@ def utilization(rate, service, servers=1):
     return answer(lambda r: r, load)
 
 
-def waiting_chance(rate, service, servers=1):
+def waiting_chance(rate: Numbers, service: Numbers, servers: Numbers = 1) -> Answer:
     """The chance that a request finds all servers busy, Erlang's C formula: rho for one server.
 
     C = B / (1 - rho (1 - B)), where B = (y^c / c!) / sum of y^k / k! for k = 0 to c, y = c rho.
@@ -50,7 +50,7 @@ def waiting_chance(rate, service, servers=1):
     return answer(erlang_c, load, servers)
 
 
-def waiting(rate, service, servers=1):
+def waiting(rate: Numbers, service: Numbers, servers: Numbers = 1) -> Answer:
     """Mean seconds before service starts: C x / (c (1 - rho)).
 
     Source: Harchol-Balter 2013, section 14.3, doi:10.1017/CBO9781139226424. Section 3.4.
@@ -62,7 +62,7 @@ def waiting(rate, service, servers=1):
     return answer(lambda s, c, r: s * mean_waiting(r, c), service, servers, load)
 
 
-def response(rate, service, servers=1):
+def response(rate: Numbers, service: Numbers, servers: Numbers = 1) -> Answer:
     """Mean seconds from arrival to departure, waiting + service: x / (1 - rho) for one server.
 
     Source: Harchol-Balter 2013, section 14.3, doi:10.1017/CBO9781139226424. Section 3.4.
@@ -74,7 +74,9 @@ def response(rate, service, servers=1):
     return answer(lambda s, c, r: s * (mean_waiting(r, c) + 1), service, servers, load)
 
 
-def waiting_percentile(rate, service, servers=1, *, share):
+def waiting_percentile(
+    rate: Numbers, service: Numbers, servers: Numbers = 1, *, share: Numbers
+) -> Answer:
     """Seconds that this share of the requests do not wait longer than: 0 up to a share of 1 - C.
 
     P(waiting > t) = C e^(-c (1 - rho) t / x). It is not what a user sees: that is the response.
@@ -94,7 +96,9 @@ def waiting_percentile(rate, service, servers=1, *, share):
     return answer(formula, share, service, servers, load)
 
 
-def response_percentile(rate, service, servers=1, *, share):
+def response_percentile(
+    rate: Numbers, service: Numbers, servers: Numbers = 1, *, share: Numbers
+) -> Answer:
     """Seconds within which this share of the requests are done, waiting and service together.
 
     The t with P(response > t) = q = 1 - share; for one server t = x ln(1 / q) / (1 - rho).
@@ -125,7 +129,7 @@ def response_percentile(rate, service, servers=1, *, share):
     return answer(formula, share, service, servers, load)
 
 
-def _read(rate, service, servers):
+def _read(rate: Numbers, service: Numbers, servers: Numbers) -> tuple[Floats, Floats, Floats]:
     rate, service = requests.rate(rate), requests.service(service)
     servers = requests.servers(servers)
     return service, servers, requests.load(rate, service, servers)

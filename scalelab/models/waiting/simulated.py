@@ -9,7 +9,7 @@ import heapq
 import numpy as np
 
 from scalelab.arguments import whole
-from scalelab.models.checking import numbers, table
+from scalelab.models.checking import Floats, Numbers, numbers, table
 from scalelab.refusal import Refusal
 
 _ARRIVALS = "they are the times at which requests come, in seconds, the first come first"
@@ -18,7 +18,7 @@ _LONGEST = 1e9  # seconds: beyond 30 years a float no longer resolves a tenth of
 _MOST = 1_000_000
 
 
-def waiting(arrivals, service, servers=1):
+def waiting(arrivals: Numbers, service: Numbers, servers: int = 1) -> Floats:
     """How long each request waits for the first of c servers that is free, in the order of arrival.
 
     Source: the definition; for one server it is Lindley's recursion of 1952,

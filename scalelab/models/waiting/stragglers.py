@@ -7,7 +7,7 @@ Source of all formulas: David and Nagaraja 2003, Order Statistics, doi:10.1002/0
 
 import numpy as np
 
-from scalelab.models.checking import answer, numbers, table
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers, table
 from scalelab.refusal import Refusal
 
 _WORKERS = "it counts the workers that all have to finish"
@@ -19,7 +19,7 @@ _SPREAD = "it is the standard deviation of ln(time): at 1, a third of the times 
 _VALUES = "they are measured times of one worker, in seconds"
 
 
-def uniform(workers, low, high):
+def uniform(workers: Numbers, low: Numbers, high: Numbers) -> Answer:
     """Mean of the slowest of K uniform times: low + (high - low) K / (K + 1).
 
     Source: David and Nagaraja 2003. Section 3.4.
@@ -37,7 +37,7 @@ def uniform(workers, low, high):
     return answer(lambda k, a, d: a + d * (k / (k + 1)), workers, low, width)
 
 
-def exponential(workers, mean):
+def exponential(workers: Numbers, mean: Numbers) -> Answer:
     """Mean of the slowest of K exponential times: mean (1 + 1/2 + ... + 1/K), about mean (ln K + 0.577).
 
     Source: David and Nagaraja 2003. Section 3.4.
@@ -53,7 +53,7 @@ def exponential(workers, mean):
     )
 
 
-def normal(workers, mean, deviation):
+def normal(workers: Numbers, mean: Numbers, deviation: Numbers) -> Answer:
     """Mean of the slowest of K normal times: mean + deviation e(K), which grows like sqrt(2 ln K).
 
     e(K) is the integral of z d Phi(z)^K, computed numerically: 0, 0.564, 0.846 for K = 1, 2, 3;
@@ -73,7 +73,7 @@ def normal(workers, mean, deviation):
     )
 
 
-def lognormal(workers, median, spread):
+def lognormal(workers: Numbers, median: Numbers, spread: Numbers) -> Answer:
     """Mean of the slowest of K times whose logarithm is normal: median x integral of e^(s z) d Phi(z)^K.
 
     Source: David and Nagaraja 2003. Section 3.4.
@@ -91,7 +91,7 @@ def lognormal(workers, median, spread):
     )
 
 
-def pareto(workers, least, shape):
+def pareto(workers: Numbers, least: Numbers, shape: Numbers) -> Answer:
     """Mean of the slowest of K Pareto times: least x Gamma(K+1) Gamma(1-1/a) / Gamma(K+1-1/a).
 
     P(time > t) = (least / t)^a. It grows like K^(1/a), and is infinite for a <= 1.
@@ -116,7 +116,7 @@ def pareto(workers, least, shape):
     return answer(formula, _workers(workers), least, shape)
 
 
-def resampled(workers, values):
+def resampled(workers: Numbers, values: Numbers) -> Answer:
     """Mean of the slowest of K times drawn from measured ones: sum of x_i ((i/m)^K - ((i-1)/m)^K).
 
     x_i is the i-th smallest of m values. It never exceeds the largest of them: for K beyond
@@ -132,7 +132,7 @@ def resampled(workers, values):
     return answer(lambda k: np.diff(share ** k[..., None]) @ values, _workers(workers))
 
 
-def _workers(given):
+def _workers(given: Numbers) -> Floats:
     return numbers("workers", given, _WORKERS, 1, 1e12)
 
 

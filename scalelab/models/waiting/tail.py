@@ -9,7 +9,7 @@ import bisect
 import numpy as np
 
 from scalelab.arguments import real, whole
-from scalelab.models.checking import answer, numbers, table
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers, table
 from scalelab.models.waiting import requests
 from scalelab.models.waiting.requests import ALMOST_ALL, SHARE
 
@@ -19,7 +19,7 @@ _SLOW = "it is the share of requests that are slow"
 _WORKERS = "it counts the workers that all have to answer"
 
 
-def percentile(values, share):
+def percentile(values: Numbers, share: Numbers) -> Answer:
     """The smallest value that this share of the values does not exceed: of n, the ceil(share n)-th.
 
     Always a time that somebody got, never a mean of two.
@@ -39,7 +39,9 @@ def percentile(values, share):
     return answer(formula, share)
 
 
-def percentile_interval(values, share, confidence=0.95):
+def percentile_interval(
+    values: Numbers, share: float, confidence: float = 0.95
+) -> tuple[float, float]:
     """The two values between which the true percentile lies, at least at this confidence.
 
     Of n values, the number below the true percentile is Binomial(n, share): count the same risk in
@@ -60,7 +62,7 @@ def percentile_interval(values, share, confidence=0.95):
     return low, high
 
 
-def samples_needed(share, confidence, slower=0):
+def samples_needed(share: Numbers, confidence: Numbers, slower: int = 0) -> Answer:
     """How many requests show that a percentile holds, when this many of them may be slower.
 
     The least n with P(Binomial(n, 1 - share) <= slower) <= 1 - confidence: if the percentile did
@@ -79,7 +81,7 @@ def samples_needed(share, confidence, slower=0):
     return int(found) if isinstance(found, float) else found
 
 
-def fan_out(slow, workers):
+def fan_out(slow: Numbers, workers: Numbers) -> Answer:
     """The share of requests that are slow when each waits for K workers: 1 - (1 - q)^K.
 
     q is the share that is slow at one worker; the workers are slow independently.
@@ -94,7 +96,7 @@ def fan_out(slow, workers):
         return answer(lambda q, k: -np.expm1(k * np.log1p(-q)), slow, workers)
 
 
-def fan_out_budget(slow, workers):
+def fan_out_budget(slow: Numbers, workers: Numbers) -> Answer:
     """The share that may be slow at one worker, for this share of fan-outs: 1 - (1 - q)^(1/K).
 
     Each worker must keep its own percentile 1 - budget within the limit.
@@ -109,7 +111,7 @@ def fan_out_budget(slow, workers):
         return answer(lambda q, k: -np.expm1(np.log1p(-q) / k), slow, workers)
 
 
-def _sorted(values):
+def _sorted(values: Numbers) -> Floats:
     (values,) = table(values=numbers("values", values, _VALUES, 0))
     return np.sort(values)
 

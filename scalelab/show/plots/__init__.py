@@ -5,7 +5,10 @@ Here are those that several sections share; a section's own are in the module of
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Series
@@ -13,6 +16,7 @@ from scalelab.show.chart import Axis, Chart, Series
 POWERS = 2.0 ** np.arange(0, 11)  # 1 to 1024
 MODEL = Stamp("model")
 SHEETS = Stamp("published", note="data sheets")
+Column = Sequence[float] | np.ndarray  # numbers, as many as there are points
 
 
 def workers_axis(log: bool = True, most: float = 1024) -> Axis:
@@ -21,7 +25,14 @@ def workers_axis(log: bool = True, most: float = 1024) -> Axis:
 
 
 def against_ideal(
-    title, workers, measured, predicted=None, stamp=None, low=None, high=None, log=True
+    title: str,
+    workers: ArrayLike,
+    measured: ArrayLike,
+    predicted: Callable[[float], float] | None = None,
+    stamp: Stamp | None = None,
+    low: ArrayLike | None = None,
+    high: ArrayLike | None = None,
+    log: bool = True,
 ) -> Chart:
     """Speedups beside the ideal line and, where there is one, a prediction; measured unless of a model."""
     workers = np.asarray(workers, dtype=float)
@@ -45,7 +56,15 @@ def against_ideal(
     )
 
 
-def lines(title, x: Axis, y: Axis, columns: dict, at, stamp=None, limit=None) -> Chart:
+def lines(
+    title: str,
+    x: Axis,
+    y: Axis,
+    columns: Mapping[str, ArrayLike],
+    at: Column,
+    stamp: Stamp | None = None,
+    limit: tuple[str, float] | None = None,
+) -> Chart:
     """Several named curves over the same x, and an optional dashed limit (label, value)."""
     series = [
         Series(name, at, values, tone=tone)

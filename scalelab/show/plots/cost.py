@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from scalelab import units
 from scalelab.models.cost import cost, preempted, sizing, spot, step
 from scalelab.models.machines import failures
-from scalelab.plan import file
-from scalelab.plan import plan as planner
+from scalelab.plan import file, plan as planner
+from scalelab.plan.row import Row
+from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Series
-from scalelab.show.plots import MODEL
+from scalelab.show.plots import MODEL, Column
 from scalelab.show.sliders import Slider
+
+if TYPE_CHECKING:
+    from scalelab.curves.fit import Fit
 
 DAY = 86400
 SMALL = """
@@ -39,7 +46,7 @@ BYTES = tuple(one * 1e9 / 8 for one in GBIT)
 LINK = Slider("network, Gbit/s per GPU", GBIT, start=10, follows="link", near=BYTES)
 
 
-def shares(job: step.Step, workers, stamp=MODEL) -> Chart:
+def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> Chart:
     """Where a step goes over worker counts: its four terms, stacked to 100 %."""
     workers = np.asarray(workers, dtype=float)
     parts = {name: np.asarray(part) for name, part in step.terms(job, workers).items()}
@@ -61,7 +68,7 @@ def shares(job: step.Step, workers, stamp=MODEL) -> Chart:
     )
 
 
-def preemptions(price: float, machines, useful: float = 24 * 3600.0) -> Chart:
+def preemptions(price: float, machines: Column, useful: float = 24 * 3600.0) -> Chart:
     """The bill of a day's job on spot machines over that on demand, by formula and run by run."""
     line = np.geomspace(min(machines), max(machines), 40)
 
@@ -93,7 +100,14 @@ def preemptions(price: float, machines, useful: float = 24 * 3600.0) -> Chart:
     )
 
 
-def beyond(title, workers, seconds, fits: dict, most: float, stamp=None) -> Chart:
+def beyond(
+    title: str,
+    workers: Column,
+    seconds: ArrayLike,
+    fits: Mapping[str, Fit],
+    most: float,
+    stamp: Stamp | None = None,
+) -> Chart:
     """Times that were measured, and what each fitted family says far beyond them."""
     line = np.geomspace(min(workers), most, 60)
     drawn = []
@@ -112,7 +126,7 @@ def beyond(title, workers, seconds, fits: dict, most: float, stamp=None) -> Char
 
 
 @cache
-def rows_at(link: float):
+def rows_at(link: float) -> tuple[Row, ...]:
     """Return the rows of the small plan with a network of so many Gbit/s for each GPU."""
     text = SMALL.replace('"10 Gbit/s"', f'"{link:g} Gbit/s"')
     return planner.plan(file.parse(text)).rows

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from scalelab import units
 from scalelab.models.machines import failures, hardware, memory, up_or_out
+from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL
 
@@ -27,7 +29,9 @@ def up_or_out_by_size(price: float, serial: float, least: float = 1e9, most: flo
     out, up = cost(small, 1.0, 1.0), cost(big, gain, price)
     # Whole devices make steps, and near the crossing each side may win one more of them.
     first = np.flatnonzero(np.append(True, up >= out))[-1]
-    of_70 = [memory.fewest_devices(TRAINING * 7e10, d.memory) for d in (small, big)]
+    assert small.memory is not None  # both sheets say it
+    assert big.memory is not None
+    of_70 = [memory.fewest_devices(TRAINING * 7e10, m) for m in (small.memory, big.memory)]
     return Chart(
         f"One {BIG} at the price of {price:g} {SMALL}, {100 * serial:g}% serial",
         Axis("parameters, billions", log=True, ticks=(1, 10, 100, 1000)),
@@ -50,7 +54,9 @@ def up_or_out_by_size(price: float, serial: float, least: float = 1e9, most: flo
     )
 
 
-def threads(counts, products, streams, cap, stamp) -> Chart:
+def threads(
+    counts: ArrayLike, products: ArrayLike, streams: ArrayLike, cap: float, stamp: Stamp | None
+) -> Chart:
     """Speedup over threads of work that computes, and of work that moves bytes."""
     counts = np.asarray(counts, float)
     return Chart(
@@ -66,7 +72,7 @@ def threads(counts, products, streams, cap, stamp) -> Chart:
     )
 
 
-def checkpoints(write, restart, mttf) -> Chart:
+def checkpoints(write: float, restart: float, mttf: float) -> Chart:
     """Share of the time that is kept, over the interval between checkpoints, and where it is best."""
     intervals = np.geomspace(write / 2, 3 * mttf, 60)
     share = failures.useful_share(intervals, write, restart, mttf)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from scalelab import units
 from scalelab.models.scaling import laws, speedup
+from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL, POWERS
 
@@ -23,11 +27,14 @@ def two_readings(serial: float, measured_on: float, most: int = 1024) -> Chart:
         Series("job that stays as it is", workers, laws.amdahl(workers, own), tone=1),
         Series("where s was measured", [measured_on], [there], "points", tone=2),
     ]
-    axis = {"log": True, "low": 0.9, "high": most * 1.15, "ticks": tuple(POWERS[::2])}
+    x, y = (
+        Axis(label, log=True, low=0.9, high=most * 1.15, ticks=tuple(POWERS[::2]))
+        for label in ("workers K", "speedup over one worker")
+    )
     return Chart(
         f"{units.text(100 * serial, digits=4)}% serial, measured on K = {measured_on:,.0f}",
-        Axis("workers K", **axis),
-        Axis("speedup over one worker", **axis),
+        x,
+        y,
         tuple(series),
         {
             "Speedup there": f"{there:.4g}×",
@@ -39,7 +46,15 @@ def two_readings(serial: float, measured_on: float, most: int = 1024) -> Chart:
     )
 
 
-def fitted(title, workers, values, curves: dict, y: str, stamp=None, x: str = "workers K") -> Chart:
+def fitted(
+    title: str,
+    workers: ArrayLike,
+    values: ArrayLike,
+    curves: Mapping[str, Callable[[np.ndarray], ArrayLike]],
+    y: str,
+    stamp: Stamp | None = None,
+    x: str = "workers K",
+) -> Chart:
     """Measured values over worker counts, and named curves through them."""
     workers = np.asarray(workers, dtype=float)
     line = np.geomspace(workers.min(), workers.max(), 60)

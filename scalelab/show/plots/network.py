@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scalelab import units
 from scalelab.models.network import algorithms, bandwidth, collectives, crossover, network, overlap
+from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL, POWERS
 from scalelab.show.sliders import Slider
+
+if TYPE_CHECKING:
+    from scalelab.links.alphabeta import AlphaBeta
 
 _MB = 1e6
 # In the rendered book these two start from the reader's own wire.
@@ -19,7 +25,12 @@ LINKS = (1.25e9, 12.5e9, 50e9, 300e9, 450e9, 900e9)
 LINK = Slider("link 1/β", LINKS, start=50e9, unit="B/s", follows="link")
 
 
-def sweep(title, fitted: dict, stamp=None, naive=None) -> Chart:
+def sweep(
+    title: str,
+    fitted: Mapping[str, AlphaBeta],
+    stamp: Stamp | None = None,
+    naive: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> Chart:
     """Measured times over message sizes, the lines fitted to them, and a naive line beside them."""
     series = []
     for tone, (name, fit) in enumerate(fitted.items(), 1):
@@ -47,7 +58,7 @@ def sweep(title, fitted: dict, stamp=None, naive=None) -> Chart:
     )
 
 
-def regimes(fit) -> dict:
+def regimes(fit: AlphaBeta) -> dict[str, list[str]]:
     """The columns of a table that tells the lines of a fit, with the ends of their intervals."""
     rates = [one.bandwidth for one in fit.regimes]
     return {
@@ -91,7 +102,7 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
     )
 
 
-def critical(compute: float, size: float, link, most: int = 1024) -> Chart:
+def critical(compute: float, size: float, link: network.Network, most: int = 1024) -> Chart:
     """Computation and ring all-reduce of a step over the workers: where they cross is the critical scale."""
     workers = POWERS[most >= POWERS]
     exchange = collectives.all_reduce(size, workers, link)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,22 +12,26 @@ from scalelab.refusal import Refusal
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL
 
+if TYPE_CHECKING:
+    from scalelab.plan.plan import Plan
+    from scalelab.plan.row import Row
+
 DAY = 86400
 
 
-def sizes(plan) -> Chart:
+def sizes(plan: Plan) -> Chart:
     """Days of the run over devices, or seconds of a step where no end is given; the band and the deadline."""
     whole = plan.job.goal.tokens is not None
-    rows = [one for one in plan.rows if one.fits and (not whole or math.isfinite(one.run))]
+    rows = [one for one in plan.rows if one.fits and (not whole or math.isfinite(_days(one)))]
     fitting = bool(rows)
     rows = rows or list(plan.rows)
     if not rows:
         raise Refusal(
             f"{plan.job.name} must have a size to draw, got none with any layout: see its reasons"
         )
-    whole = whole and all(math.isfinite(one.run) for one in rows)
+    whole = whole and all(math.isfinite(_days(one)) for one in rows)
     workers = np.array([one.workers for one in rows], dtype=float)
-    times = np.array([one.run / DAY if whole else one.seconds for one in rows])
+    times = np.array([_days(one) if whole else one.seconds for one in rows])
     ideal = times * [one.efficiency * (one.useful_share or 1.0) for one in rows]
     low, high = times / plan.band, times * plan.band
     said = "model" if fitting else "model, does not fit"
@@ -48,7 +53,7 @@ def sizes(plan) -> Chart:
     readouts = {"Size to buy": "none" if plan.chosen is None else str(plan.chosen)}
     if plan.bought:
         at = plan.bought
-        y = at.run / DAY if whole else at.seconds
+        y = _days(at) if whole else at.seconds
         series.append(Series("size to buy", [at.workers], [y], "points", tone=3))
         readouts |= {
             "Step": units.text(at.seconds, "s"),
@@ -66,3 +71,8 @@ def sizes(plan) -> Chart:
         readouts,
         MODEL,
     )
+
+
+def _days(row: Row) -> float:
+    """Return the days of the whole run, without end where none is given."""
+    return math.inf if row.run is None else row.run / DAY

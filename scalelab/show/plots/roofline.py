@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from scalelab import units
 from scalelab.models.kernels import attention, kernels, roofline
 from scalelab.models.machines import hardware
+from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL
 from scalelab.show.sliders import Slider
@@ -26,7 +29,14 @@ WIDTH = 2  # bytes of such a number
 HIDDEN, FEEDFORWARD, HEADS, KV_HEADS, HEAD = 8192, 28672, 64, 8, 128
 
 
-def roofs(title, peaks: dict, bandwidths: dict, points=None, stamp=None, theory=None) -> Chart:
+def roofs(
+    title: str,
+    peaks: Mapping[str, float],
+    bandwidths: Mapping[str, float],
+    points: Mapping[str, tuple[float, float]] | None = None,
+    stamp: Stamp | None = None,
+    theory: tuple[float, float] | None = None,
+) -> Chart:
     """Roofs of a machine over intensity, and kernels as points: {name: (intensity, FLOP/s)}.
 
     `peaks` are flat roofs by number format, `bandwidths` slopes by memory level; the first of each
@@ -77,7 +87,7 @@ def _through(*corners):
     return np.union1d(np.geomspace(0.03, 3000, 60), corners)
 
 
-def layer(sequences, context):
+def layer(sequences: int, context: int) -> dict[str, kernels.Kernel]:
     """The kernels of one layer of a large model that reads a prompt, or adds one token to it."""
     one, all_tokens = sequences, sequences * context
     heads = {"heads": HEADS, "kv_heads": KV_HEADS, "sequences": sequences}

@@ -19,8 +19,8 @@ def recommended(floor: float, tolerance: float, deadline: str, price: float) -> 
     rows = rubric.columns(
         WORKERS, SECONDS, rate=np.multiply(price, WORKERS), quality=SLIPPING, metric="accuracy"
     )
-    asked = {} if deadline == "none" else {"deadline": float(deadline)}
-    report = rubric.judge(rows, floor=floor, tolerance=tolerance, budget=2.0, **asked)
+    end = None if deadline == "none" else float(deadline)
+    report = rubric.judge(rows, floor=floor, tolerance=tolerance, budget=2.0, deadline=end)
 
     def only(keeps):
         return [row.efficiency if keeps(row) else np.nan for row in report.rows]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from scalelab import units
 from scalelab.models.scaling import speedup
+from scalelab.records import Recording
 from scalelab.show.chart import Axis, Chart, Series
-from scalelab.show.plots import MODEL, POWERS, lines, workers_axis
+from scalelab.show.plots import MODEL, POWERS, Column, lines, workers_axis
 
 
 def fixed_job(serial: float, floor: float = 0.5, most: int = 1024) -> Chart:
@@ -40,7 +44,7 @@ def fixed_job(serial: float, floor: float = 0.5, most: int = 1024) -> Chart:
     )
 
 
-def efficiency(serials, most: int = 512) -> Chart:
+def efficiency(serials: Sequence[float], most: int = 512) -> Chart:
     """Efficiency over worker counts for several serial fractions."""
     workers = POWERS[most >= POWERS]
     series = [
@@ -64,7 +68,7 @@ def efficiency(serials, most: int = 512) -> Chart:
     )
 
 
-def working_sets(recording) -> Chart:
+def working_sets(recording: Recording) -> Chart:
     """Speedup of two workers over the size of the working set that they split."""
     runs = {(run.given["size"], run.given["workers"]): run for run in recording.samples}
     sizes = sorted({size for size, _ in runs})
@@ -91,7 +95,7 @@ def working_sets(recording) -> Chart:
     )
 
 
-def loss_over_workers(workers, losses: dict) -> Chart:
+def loss_over_workers(workers: Column, losses: Mapping[str, ArrayLike]) -> Chart:
     """Loss of the best model that fleets of different serial fractions can train in the same time."""
     return lines(
         "Loss that thirty days of a growing fleet can reach",

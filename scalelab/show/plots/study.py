@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from scalelab import units
 from scalelab.models.scaling import statistical, study
+from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL, POWERS
 
@@ -46,7 +50,12 @@ def lenses(exponent: float, serial: float = 0.02, exchange: float = 0.005) -> Ch
     )
 
 
-def both(title, strong: dict, weak: dict, stamp=None) -> Chart:
+def both(
+    title: str,
+    strong: Mapping[int, float],
+    weak: Mapping[int, float],
+    stamp: Stamp | None = None,
+) -> Chart:
     """Measured efficiency over worker counts, once with fixed and once with growing work."""
     most = max([*strong, *weak])
     return Chart(
@@ -62,7 +71,7 @@ def both(title, strong: dict, weak: dict, stamp=None) -> Chart:
     )
 
 
-def batch_trade(least_steps, least_samples, batches) -> Chart:
+def batch_trade(least_steps: float, least_samples: float, batches: ArrayLike) -> Chart:
     """Steps and samples to a target loss over the batch, both in multiples of their least."""
     batches = np.asarray(batches, float)
     steps = statistical.training_steps(batches, least_steps, least_samples) / least_steps

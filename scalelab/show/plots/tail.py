@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from scalelab.models.waiting import capacity, queues, tail
+from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL
 
@@ -59,7 +62,7 @@ def _counted(count, what):
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def tails(title, columns: dict, stamp=None) -> Chart:
+def tails(title: str, columns: Mapping[str, ArrayLike], stamp: Stamp | None = None) -> Chart:
     """The share of requests that are slower, over the response: each tail as far as it is known."""
     series = []
     for tone, (name, seconds) in enumerate(columns.items(), 1):
@@ -77,7 +80,9 @@ def tails(title, columns: dict, stamp=None) -> Chart:
     )
 
 
-def moments(title, runs: dict, stamp=None) -> Chart:
+def moments(
+    title: str, runs: Mapping[str, tuple[ArrayLike, np.ndarray]], stamp: Stamp | None = None
+) -> Chart:
     """The response of each request over the time at which it was planned."""
     series = [
         Series(name, planned, 1e3 * seconds, "points", tone=tone)
@@ -88,7 +93,13 @@ def moments(title, runs: dict, stamp=None) -> Chart:
     )
 
 
-def batches(title, batch, throughput, seconds, stamp=None) -> Chart:
+def batches(
+    title: str,
+    batch: Iterable[float],
+    throughput: ArrayLike,
+    seconds: ArrayLike,
+    stamp: Stamp | None = None,
+) -> Chart:
     """Each batch size as a point: what it answers per second, and how long that takes."""
     return Chart(
         title,

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scalelab import units
 from scalelab.models.graphs import dags, schedule, workdepth
+from scalelab.models.graphs.timeline import Schedule
+from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.plots import MODEL, POWERS
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
 CHOICES = {
     "sum, one by one": lambda: dags.sequential_sum(33),
@@ -29,7 +36,9 @@ KINDS = {
 }
 
 
-def lanes(title, dag, found, readouts=None) -> Chart:
+def lanes(
+    title: str, dag: DiGraph, found: Schedule, readouts: dict[str, str] | None = None
+) -> Chart:
     """A schedule as bars, one lane for each worker; the tasks of a longest chain stand out."""
     chain = set(workdepth.critical_path(dag))
     names = {
@@ -80,7 +89,12 @@ def watch(workers: float, which: str) -> Chart:
     )
 
 
-def graph(title, dag, kinds: dict, stamp=MODEL) -> Chart:
+def graph(
+    title: str,
+    dag: DiGraph,
+    kinds: Mapping[str, Sequence[str]],
+    stamp: Stamp | None = MODEL,
+) -> Chart:
     """A DAG by the length of the chain below each task: edges, and tasks marked by their kind."""
     level, place = _layout(dag)
     x, y = [], []
@@ -89,7 +103,7 @@ def graph(title, dag, kinds: dict, stamp=MODEL) -> Chart:
         y += [place[start], place[end], np.nan]
     series = [Series("needs", x, y, "dashed", tone=0)]
     kind = {label: name for name, labels in kinds.items() for label in labels}
-    marked = {}
+    marked: dict[str, list] = {}
     for node, label in dag.nodes(data="label"):
         marked.setdefault(kind.get(label, "other"), []).append(node)
     for tone, (name, chosen) in enumerate(sorted(marked.items(), key=lambda i: i[0] == "other"), 1):
@@ -109,7 +123,9 @@ def graph(title, dag, kinds: dict, stamp=MODEL) -> Chart:
     )
 
 
-def between_bounds(dag, title, most=64, rule="first ready") -> Chart:
+def between_bounds(
+    dag: DiGraph, title: str, most: int = 64, rule: str | list | tuple = "first ready"
+) -> Chart:
     """Time of a greedy schedule over the workers, between the two bounds that work and depth give."""
     work, depth = workdepth.work(dag), workdepth.depth(dag)
     workers = POWERS[most >= POWERS]

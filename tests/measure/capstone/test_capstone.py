@@ -12,8 +12,7 @@ from scalelab.measure.capstone.capstone import Plan
 from scalelab.measure.ranks import agent, workers
 from scalelab.measure.serving import serve
 from scalelab.measure.timing import timing
-from scalelab.rubric import assess as rubric_assess
-from scalelab.rubric import rubric
+from scalelab.rubric import assess as rubric_assess, rubric
 from tests.cli.command import scalelab
 from tests.measure import worker_jobs
 

@@ -4,8 +4,7 @@ import contextlib
 import threading
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.measure.energy import energy, joules, meters
 from scalelab.measure.energy.meters import Reading, Source

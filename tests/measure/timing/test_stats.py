@@ -5,8 +5,7 @@ import random
 import statistics
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab import ranks
 from scalelab.measure.timing import stats

@@ -1,8 +1,7 @@
 """MFU and HFU against what the papers that defined them report."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.models.cost import mfu, step
 from scalelab.models.cost.step import Step

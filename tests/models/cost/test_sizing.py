@@ -1,8 +1,7 @@
 """The configuration to buy, against a search through every row."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.models.cost import cost, sizing, step
 from scalelab.models.cost.step import Step

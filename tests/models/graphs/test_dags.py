@@ -5,8 +5,7 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.models.graphs import dags, schedule, workdepth
 from tests.models import small_dags

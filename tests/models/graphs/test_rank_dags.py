@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.models.graphs import dags, rank_dags, schedule, workdepth
 from scalelab.models.graphs.timeline import faults

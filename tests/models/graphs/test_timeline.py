@@ -3,8 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from scalelab.models.graphs import dags, schedule
 from scalelab.models.graphs.timeline import Schedule, Slot, faults

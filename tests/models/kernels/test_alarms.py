@@ -1,8 +1,7 @@
 """Points above the roof: when the alarm rings, and what it says."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.models.kernels import alarms, roofline
 from scalelab.models.machines import hardware

@@ -4,8 +4,7 @@ import inspect
 import warnings
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from scalelab.models.machines import hardware
 from scalelab.models.network import algorithms, collectives, crossover, hierarchy, network, overlap
