@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from scalelab.cli import options
+from scalelab.cli import options, streams
 from scalelab.refusal import Refusal
 
 
@@ -45,15 +45,11 @@ def command(file: Path | None, example: bool, notes: bool, plot: Path | None, js
     found = planner.plan(_read(file))
     if plot is not None:
         _draw(found, plot)
-    if json:
-        from json import dumps
-
-        from scalelab.plan import document as plan_json
-
-        click.echo(dumps(plan_json.document(found), indent=2, allow_nan=False))
-        return
     from scalelab.plan import text
 
+    if json:
+        streams.echo_json(text.document(found))
+        return
     for line in text.lines(found, notes):
         click.echo(line)
 

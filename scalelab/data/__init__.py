@@ -1,7 +1,7 @@
 """Numbers that ship with the package, each file with its origin inside.
 
-`datasets` are public scaling series, `published` the training runs that others described, `catalogue` the devices,
-links and nodes; `recorded` runs are ours.
+`datasets` are public scaling series, `published` the training runs that others described, `catalogue`
+the devices, links and nodes; `recorded` runs are ours.
 """
 
 from importlib import resources

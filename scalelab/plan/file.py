@@ -1,7 +1,7 @@
 """What a plan starts from: a model, a layout, a cluster and a goal, from one small TOML or JSON file.
 
 Numbers are SI or text with a unit ("30 d", "400 Gbit/s", "70B"). What is not given and cannot be derived is
-an assumption, and stands in `_plan_keys` with its source; an unknown key is an error.
+an assumption, and stands in `keys` with its source; an unknown key is an error.
 """
 
 import json
@@ -14,9 +14,8 @@ from scalelab.models.kernels import transformer
 from scalelab.models.kernels.transformer import Transformer
 from scalelab.models.machines import hardware
 from scalelab.models.network.network import Network
-from scalelab.plan.fields import hint, table
 from scalelab.plan.job import Cluster, Goal, Job, Layout
-from scalelab.plan.keys import KEYS
+from scalelab.plan.keys import KEYS, hint, table
 from scalelab.refusal import Refusal
 
 MOST_BYTES = 2**20  # a plan is a page of text

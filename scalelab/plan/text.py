@@ -1,12 +1,16 @@
-"""A plan as text: a table over sizes, the size to buy and why, where the step goes, and the what-ifs."""
+"""A plan for people, as a table over sizes with the size to buy, why, and the what-ifs; and for programs."""
 
 import math
 import textwrap
 from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
 
 from scalelab import units
+from scalelab.plan import published, step
 from scalelab.plan.plan import Plan
 from scalelab.plan.row import Row
+from scalelab.stored import finite
 from scalelab.tables.text import aligned
 
 WIDTH = 110
@@ -213,3 +217,62 @@ def _whatifs(plan):
 
 def _wrapped(text, indent=""):
     return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
+
+
+def document(plan: Plan) -> dict[str, Any]:
+    """Return a plan as nested dicts and lists that JSON can hold.
+
+    >>> from scalelab.plan import plan as planner, file as plan_file
+    >>> found = document(planner.plan(plan_file.parse(plan_file.example())))
+    >>> found["chosen"], found["rows"][0]["fits"]
+    (128, False)
+    """
+    return finite(
+        {
+            "name": plan.job.name,
+            "stamp": "model",
+            "parameters": plan.job.parameters,
+            "batch": plan.job.batch,
+            "device": plan.job.cluster.device,
+            "kernel_share": plan.share,
+            "kernel_share_from": plan.share_from,
+            "band": {"factor": plan.band, "level": published.LEVEL},
+            "goal": asdict(plan.job.goal),
+            "rows": [_row(plan, one) for one in plan.rows],
+            "impossible": [{"workers": k, "why": why} for k, why in plan.impossible.items()],
+            "chosen": plan.chosen,
+            "safe": plan.safe,
+            "why": plan.why,
+            "what_ifs": [
+                {"change": one.change, "gain": one.gain, "worth": one.worth, **_row(plan, one.row)}
+                for one in plan.whatifs
+            ],
+            "notes": list(plan.notes),
+        }
+    )
+
+
+def _row(plan, one):
+    held = {**one.held, "share": one.memory}
+    return {
+        "workers": one.workers,
+        "layout": asdict(one.layout) | {"data": one.workers // one.layout.split},
+        "seconds": one.seconds,
+        "low": one.seconds / plan.band,
+        "high": one.seconds * plan.band,
+        "terms": {cause: getattr(one.time, cause) for cause in step.CAUSES},
+        "throughput": one.throughput,
+        "efficiency": one.efficiency,
+        "mfu": one.mfu,
+        "bottleneck": one.kind,
+        "memory": held,
+        "fits": one.fits,
+        "run_seconds": one.run,
+        "useful_share": one.useful_share,
+        "device_hours": one.hours,
+        "dollars": one.dollars,
+        "joules": one.joules,
+        "dollars_per_million_tokens": one.dollars_per_million,
+        "joules_per_token": one.joules_per_token,
+        "excluded": [reason.text for reason in plan.excluded.get(one.workers, ())],
+    }

@@ -6,7 +6,7 @@ from typing import Any
 from scalelab.models.cost import cost
 from scalelab.models.machines import hardware
 from scalelab.models.network.network import Network
-from scalelab.plan import layouts, memory as plan_memory, published, row as plan_row, step
+from scalelab.plan import memory as plan_memory, published, row as plan_row, step
 from scalelab.plan.job import Job
 
 NEXT = {"A100 SXM 40GB": "A100 SXM 80GB", "A100 SXM 80GB": "H100 SXM", "H100 SXM": "H200 SXM"}
@@ -28,7 +28,7 @@ def table(job: Job, at: plan_row.Row, share: float) -> tuple[WhatIf, ...]:
     found = []
 
     def ask(change, other, kernels=share, free=False, priced=False):
-        fit = layouts.fastest(other, at.workers, kernels) if free else _with(other, at, kernels)
+        fit = plan_row.fastest(other, at.workers, kernels) if free else _with(other, at, kernels)
         if isinstance(fit, str):
             return
         one = plan_row.of(other, at.workers, fit, kernels)
@@ -77,7 +77,7 @@ def _with(job, at, share):
     layout = replace(job.layout, **own, recompute=recompute)
     held = plan_memory.held(job, layout, at.workers)
     fits = sum(held.values()) <= job.cluster.usable_memory * job.cluster.memory
-    return layouts.Fit(layout, step.time(job, layout, at.workers, share), held, fits)
+    return plan_row.Fit(layout, step.time(job, layout, at.workers, share), held, fits)
 
 
 def _laid(job, **changes):

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from scalelab.plan import document as plan_json, file, plan
+from scalelab.plan import file, plan, text as plan_text
 from tests.plan.test_plan import TINY
 
 SENTENCE = re.compile(r"[^\n]+ must [^\n]+, got [^\n]+: [^\n]+")
@@ -207,7 +207,7 @@ def planned_or_refused(raw, name):
     except ValueError as error:
         assert SENTENCE.fullmatch(str(error)), error  # noqa: PT017 - either outcome is fine
         return False
-    json.dumps(plan_json.document(found), allow_nan=False)
+    json.dumps(plan_text.document(found), allow_nan=False)
     return True
 
 

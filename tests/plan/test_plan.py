@@ -11,13 +11,7 @@ from hypothesis import given, settings, strategies as st
 from scalelab.models.cost import step
 from scalelab.models.network import collectives
 from scalelab.models.network.network import Network
-from scalelab.plan import (
-    document as plan_json,
-    file,
-    memory as plan_memory,
-    plan,
-    step as plan_step,
-)
+from scalelab.plan import file, memory as plan_memory, plan, step as plan_step, text as plan_text
 
 TINY = {
     "model": {"layers": 8, "hidden": 1024, "heads": 16, "vocabulary": 32000},
@@ -307,7 +301,7 @@ def test_any_shape_gives_finite_rows_or_a_reason(largest, batch, layers, heads, 
     told["cluster"]["largest"] = largest
     found = plan.plan(file.described(told))
     assert len(found.rows) + len(found.impossible) == int(math.log2(largest)) + 1
-    document = json.loads(json.dumps(plan_json.document(found), allow_nan=False))
+    document = json.loads(json.dumps(plan_text.document(found), allow_nan=False))
     for one in document["rows"]:
         assert 0 < one["efficiency"] <= 1
         assert sum(one["terms"].values()) == pytest.approx(one["seconds"])
