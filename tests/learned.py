@@ -108,12 +108,20 @@ class Bare(ast.NodeTransformer):
     def visit_Raise(self, node):
         return ast.Raise()
 
+    def visit_arg(self, node):
+        return ast.arg(node.arg)
+
+    def visit_AnnAssign(self, node):
+        return ast.Assign([node.target], node.value) if node.value else ast.Expr(node.target)
+
     def visit_FunctionDef(self, node):
         self.generic_visit(node)
+        node.returns = None
         node.body = node.body[1:] if ast.get_docstring(node) else node.body
         return node
 
-    visit_ClassDef = visit_FunctionDef
+    def visit_ClassDef(self, node):
+        return self.visit_FunctionDef(node)
 
 
 def meaning(node):

@@ -221,7 +221,7 @@ class Task:
         >>> Task("3.1", points=3, answers={}).score()
         Traceback (most recent call last):
         ...
-        ValueError: task 3.1 must have a sub-check before its score, got none: call one first
+        scalelab.refusal.Refusal: task 3.1 must have a sub-check before its score, got none: call one first
         """
         if not self.verdicts:
             raise Refusal(
