@@ -65,7 +65,7 @@ def command(
         raise click.UsageError("ASSIGNMENT must be named, such as 01_speedup")
     from scalelab.grading import classroom
     from scalelab.grading.course import course, source
-    from scalelab.grading.judging import executors
+    from scalelab.grading.judging import grade_all
 
     found = course.find(Path.cwd(), db)
     written = source.load(Path.cwd(), assignment)
@@ -74,7 +74,7 @@ def command(
     workers = workers or len(os.sched_getaffinity(0))
 
     def pool():
-        return executors.dask(executor) if executor else executors.local(workers)
+        return grade_all.dask(executor) if executor else grade_all.local(workers)
 
     with _bar() as bar:
 
@@ -83,7 +83,7 @@ def command(
             bar.set_postfix_str(f"{result['student']}: {result['status']}"[:40])
 
         try:
-            told = classroom.grade(found, written, wish, pool, executors.slots, report)
+            told = classroom.grade(found, written, wish, pool, grade_all.slots, report)
         except KeyboardInterrupt:
             click.echo("scalelab: interrupted; go on with --resume", err=True)
             raise click.exceptions.Exit(130) from None

@@ -20,7 +20,7 @@ from scalelab.grading.judging.grade_all import Pool, Progress, Slots, run
 from scalelab.grading.judging.grade_one import Job
 from scalelab.grading.judging.judge import Judge
 from scalelab.grading.judging.result import Marks, Result
-from scalelab.grading.out import autograded, record, report, tables
+from scalelab.grading.out import autograded, record, report
 from scalelab.grading.out.feedback import feedback
 from scalelab.refusal import Refusal
 
@@ -77,7 +77,7 @@ def write(
         marks, penalties = record.by_hand(course, source)
     for one in found:
         _pages(course, source, one, marks, penalties)
-    for name, text in tables.tables(source, found, marks, penalties).items():
+    for name, text in report.tables(source, found, marks, penalties).items():
         results.keep(place / name, text.encode())
     told = report.summary(source, found, marks, penalties)
     results.keep(place / "report.json", (json.dumps(told, indent=1) + "\n").encode())

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.box.sandbox import MODULES
-from scalelab.grading.judging import executors
+from scalelab.grading.judging import grade_all
 from tests.bench import Row
 from tests.submissions import assignment, classes
 from tests.submissions.kinds import kinds
@@ -56,7 +56,7 @@ def _ours(root, count, others=()):
     start = time.perf_counter()
     limits = {"limits": classes.Limits()} if others else {}
     found = classes.grade(
-        root, executor=lambda: executors.local(2), modules=MODULES, gradebook=True, **limits
+        root, executor=lambda: grade_all.local(2), modules=MODULES, gradebook=True, **limits
     )
     spent = time.perf_counter() - start
     scores = [one["score"] for student, one in found.items() if student.startswith("t")]
@@ -109,7 +109,7 @@ def _dask(folder):
             address = cluster.scheduler_address
             for _ in range(2):  # the first time they start their fork servers
                 start = time.perf_counter()
-                classes.grade(root, executor=lambda to=address: executors.dask(to), modules=MODULES)
+                classes.grade(root, executor=lambda to=address: grade_all.dask(to), modules=MODULES)
             spent.append(time.perf_counter() - start)
     return spent
 

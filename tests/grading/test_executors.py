@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from scalelab.grading.box import bubblewrap
-from scalelab.grading.judging import executors, grade_all, grade_one, result
+from scalelab.grading.judging import grade_all, grade_one, result
 from tests.submissions import assignment, classes
 from tests.submissions.kinds import kinds
 
@@ -57,7 +57,7 @@ def test_a_dask_cluster_gives_the_same_bytes_even_if_one_worker_is_killed(course
             os.kill(pids[0], signal.SIGKILL)
 
     address = cluster.scheduler_address
-    found = classes.grade(course, executor=lambda: executors.dask(address), progress=kill_one)
+    found = classes.grade(course, executor=lambda: grade_all.dask(address), progress=kill_one)
     assert killed
     assert {s: result.written(one) for s, one in found.items()} == {
         s: result.written(one) for s, one in alone.items()
@@ -68,7 +68,7 @@ def test_an_address_without_a_scheduler_is_one_sentence():
     pytest.importorskip("distributed")
     with (
         pytest.raises(ValueError, match="must be the address of a running Dask scheduler"),
-        executors.dask("nowhere"),
+        grade_all.dask("nowhere"),
     ):
         pass
 
@@ -134,7 +134,7 @@ def test_slow_submissions_come_last_and_get_all_their_time(tmp_path):
 
 
 def test_a_pool_leaves_no_process_behind():
-    with executors.local(2) as pool:
+    with grade_all.local(2) as pool:
         pids = {future.result() for future in [pool.submit(os.getpid) for _ in range(4)]}
         pool.submit(time.sleep, 100)
     for pid in pids:

@@ -13,7 +13,7 @@ from nbgrader import api
 
 from scalelab.grading import classroom
 from scalelab.grading.course import course as courses, source
-from scalelab.grading.judging import executors, grade_one
+from scalelab.grading.judging import grade_all, grade_one
 from scalelab.grading.judging.execute import Limits
 from tests.submissions import assignment
 
@@ -62,8 +62,8 @@ def grade(root, workers=2, executor=None, progress=lambda *_: None, **wish):
         courses.find(root),
         source.load(root, assignment.SLUG),
         classroom.Wish(**wish),
-        executor or (lambda: executors.local(workers)),
-        executors.slots,
+        executor or (lambda: grade_all.local(workers)),
+        grade_all.slots,
         report,
     )
     return found

@@ -1,17 +1,15 @@
-"""An assignment as its author wrote it: cells, exercises, what is an answer and what checks it.
+"""The source of an assignment: its cells and checks, by exercise, and the hints folded into its questions."""
 
-The text of every cell but the answers comes from here, whatever a student's notebook says.
-Standard library only.
-"""
-
+from __future__ import annotations
+import copy
+import re
+from typing import TYPE_CHECKING
 from scalelab.refusal import Refusal
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
 from scalelab.checks.fresh import secret as found_secret
 
 VERSION = "2"  # of the grader: another one grades everything again
@@ -157,3 +155,32 @@ def _id(cell):
 
 def _text(cell):
     return "".join(cell["source"])
+
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+HINT = re.compile(r"\bhints?\b", re.IGNORECASE)
+_FOLDED = re.compile(
+    r"^<details>\n<summary>Hint (\d)(?:: ([^<\n]+))?</summary>\n\n(.*?)\n\n</details>$", re.M | re.S
+)
+
+
+def hints(text: str) -> list[tuple[int, str, str]]:
+    r"""Return (number, title, body) of each hint in the source of a cell.
+
+    >>> hints("<details>\n<summary>Hint 1: start</summary>\n\nLook up.\n\n</details>")
+    [(1, 'start', 'Look up.')]
+    """
+    return [(int(n), title, body.strip()) for n, title, body in _FOLDED.findall(text)]
+
+
+def without_hints(notebook: NotebookNode) -> NotebookNode:
+    """Return a copy of a notebook without its hints and without the lines that announce them."""
+    notebook = copy.deepcopy(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and HINT.search(cell.source):
+            text = _FOLDED.sub("", cell.source)
+            lines = [line for line in text.splitlines() if not HINT.search(line)]
+            cell.source = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    return notebook

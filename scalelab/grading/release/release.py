@@ -55,7 +55,7 @@ def _exam(release):
     import nbformat
     from nbgrader.utils import compute_checksum
 
-    from scalelab.grading.course.hints import without_hints
+    from scalelab.grading.course.source import without_hints
 
     release = without_hints(release)
     for cell in release.cells:
