@@ -24,11 +24,11 @@ SLOW = ROOT / "tests" / "slow.toml"
 LIMIT = 10.0  # seconds of processor time without a reason in SLOW
 SHOWN = 20
 BEGAN = time.monotonic()
-HALVED = ("browser/test_lab.py", "course/test_scores.py")  # a section is one of their fixtures
+HALVED = ("browser/test_lab.py", "cycle/test_scores.py")  # a section is one of their fixtures
 FIRST = (
     "tests/browser/test_lab.py",
     "tests/browser/",
-    "tests/course/",
+    "tests/cycle/",
 )  # the longest, lest they end last
 # jsonschema does without it where it is not installed, and parses a grammar for two seconds where it is.
 sys.modules["rfc3987_syntax"] = None

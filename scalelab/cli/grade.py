@@ -64,7 +64,7 @@ def command(
     if not assignment:
         raise click.UsageError("ASSIGNMENT must be named, such as 01_speedup")
     from scalelab.grading import classroom
-    from scalelab.grading.course import course, source
+    from scalelab.grading.inputs import course, source
     from scalelab.grading.judging import grade_all
 
     found = course.find(Path.cwd(), db)

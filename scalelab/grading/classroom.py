@@ -11,9 +11,9 @@ from typing import Any
 
 from scalelab.checks.keys import course_key
 from scalelab.grading.box.sandbox import MODULES
-from scalelab.grading.course.collect import collect
-from scalelab.grading.course.course import Course, roster as read_roster, writing
-from scalelab.grading.course.source import Source
+from scalelab.grading.inputs.collect import collect
+from scalelab.grading.inputs.course import Course, roster as read_roster, writing
+from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging import result as results
 from scalelab.grading.judging.execute import Limits
 from scalelab.grading.judging.grade_all import Pool, Progress, Slots, run

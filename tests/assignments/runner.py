@@ -22,7 +22,8 @@ from scalelab.checks.keys import using
 VARIANTS = range(21)  # 0 is the public one
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(p.name for p in (ROOT / "solutions").glob("[!.]*") if p.is_dir())
-SLUGS = [slug for slug in SOURCES if (Path(__file__).parent / f"{slug}.py").exists()]
+ANSWERS = Path(__file__).parent / "answers"
+SLUGS = [slug for slug in SOURCES if (ANSWERS / f"{slug}.py").exists()]
 
 
 @contextlib.contextmanager
@@ -116,7 +117,7 @@ class Assignment:
 @functools.cache
 def table(slug):
     """Load what is known of an assignment: other right answers, wrong ones, surviving mutants."""
-    path = Path(__file__).parent / f"{slug}.py"
+    path = ANSWERS / f"{slug}.py"
     spec = importlib.util.spec_from_file_location(f"answers_{slug}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -1,7 +1,7 @@
 """Every assignment grades fairly: right answers earn all, wrong ones are told what is wrong.
 
 An assignment is found by its folder in solutions/; its alternative and wrong answers are in
-tests/assignments/SLUG.py. The cells run in this process, see tests/assignments/runner.py.
+tests/assignments/answers/SLUG.py. The cells run in this process, see tests/assignments/runner.py.
 """
 
 import ast
@@ -45,7 +45,7 @@ def wrong_answers(number):
 
 def test_of_every_assignment_right_and_wrong_answers_are_known():
     assert "01_speedup" in SLUGS
-    assert SLUGS == SOURCES, "tests/assignments/SLUG.py must hold them: copy another and change it"
+    assert SLUGS == SOURCES, "tests/assignments/answers/SLUG.py must hold them: copy another and change it"
 
 
 @ONE_PER_SLUG

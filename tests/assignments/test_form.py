@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbgrader import utils
 
-from scalelab.grading.course.source import HINT, hints
+from scalelab.grading.inputs.source import HINT, hints
 from scalelab.grading.release import release
 from tests.assignments.runner import ROOT, SLUGS, Assignment, in_course
 

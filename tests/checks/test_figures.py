@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 from scalelab.checks import Task, variant
 from scalelab.checks.plain import Unreadable, plain
 from scalelab.grading.box import bubblewrap, wire
-from scalelab.grading.course.collect import Submission
-from scalelab.grading.course.source import Cell, Source
+from scalelab.grading.inputs.collect import Submission
+from scalelab.grading.inputs.source import Cell, Source
 from scalelab.grading.judging import grade_one
 from scalelab.records import Machine, Recording, Sample
 

@@ -6,8 +6,8 @@ import pytest
 
 from scalelab.checks.keys import student_key
 from scalelab.grading.box import bubblewrap
-from scalelab.grading.course.collect import Submission
-from scalelab.grading.course.source import load
+from scalelab.grading.inputs.collect import Submission
+from scalelab.grading.inputs.source import load
 from scalelab.grading.judging import grade_one
 from tests.assignments.runner import ROOT, SLUGS
 from tests.sampling import sampled

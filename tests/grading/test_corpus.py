@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scalelab.grading.box import bubblewrap
-from scalelab.grading.course import collect, source
+from scalelab.grading.inputs import collect, source
 from scalelab.grading.judging import grade_one, result
 from scalelab.grading.judging.execute import Limits
 from tests.notebooks import ROOT

@@ -100,8 +100,8 @@ class Fragile:
 
 
 def test_who_kills_workers_is_given_up_and_the_neighbours_are_not(tmp_path):
-    from scalelab.grading.course.collect import Submission
-    from scalelab.grading.course.source import Source
+    from scalelab.grading.inputs.collect import Submission
+    from scalelab.grading.inputs.source import Source
 
     poison = {"s3", "s7"}
     jobs = [grade_one.Job(Source("x", ()), Submission(f"s{n}", b"x")) for n in range(12)]

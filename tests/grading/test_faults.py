@@ -173,7 +173,7 @@ def test_a_full_disk_or_a_closed_folder_stops_the_run_and_room_lets_it_go_on(und
 
 
 def test_two_runs_at_once_are_refused(tmp_path):
-    from scalelab.grading.course.course import writing
+    from scalelab.grading.inputs.course import writing
 
     with writing(tmp_path), pytest.raises(ValueError, match="one writer"), writing(tmp_path):
         pass

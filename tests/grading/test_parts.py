@@ -16,8 +16,8 @@ from scalelab.checks.call import Outcome
 from scalelab.checks.plain import Unreadable, plain
 from scalelab.cli import main
 from scalelab.grading.box import bubblewrap, wire
-from scalelab.grading.course import collect, read
-from scalelab.grading.course.source import Cell, Source, load
+from scalelab.grading.inputs import collect, read
+from scalelab.grading.inputs.source import Cell, Source, load
 from scalelab.grading.judging import execute, grade_one, result
 from scalelab.grading.judging.judge import Judge
 from scalelab.grading.out import report

@@ -17,7 +17,7 @@ from nbgrader.api import Gradebook
 from sqlalchemy import create_engine, text
 
 from scalelab.grading.box import bubblewrap
-from scalelab.grading.course import course as courses, source
+from scalelab.grading.inputs import course as courses, source
 from scalelab.grading.out import record
 from tests.submissions import assignment, classes
 from tests.submissions.kinds import kinds

@@ -12,7 +12,7 @@ from pathlib import Path
 from nbgrader import api
 
 from scalelab.grading import classroom
-from scalelab.grading.course import course as courses, source
+from scalelab.grading.inputs import course as courses, source
 from scalelab.grading.judging import grade_all, grade_one
 from scalelab.grading.judging.execute import Limits
 from tests.submissions import assignment

@@ -16,9 +16,9 @@ from scalelab.checks.plain import Unreadable
 from scalelab.grading.box import wire
 from scalelab.grading.box.clean_output import Shown, cleaned, stopped
 from scalelab.grading.box.sandbox import Died, Sandbox
-from scalelab.grading.course.read import Handed
-from scalelab.grading.course.source import Source
-from scalelab.grading.course.steps import inert, steps
+from scalelab.grading.inputs.read import Handed
+from scalelab.grading.inputs.source import Source
+from scalelab.grading.inputs.steps import inert, steps
 
 GRACE = 1.0  # seconds beyond its limit before a process that does not stop is ended
 # By check: the names to read, and the calls as (function, its cases, whether they are hidden).

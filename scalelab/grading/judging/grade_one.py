@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.box.sandbox import MODULES, NoWorker, Sandbox
-from scalelab.grading.course.collect import Submission
-from scalelab.grading.course.read import Unreadable, blank, read
-from scalelab.grading.course.source import Source
+from scalelab.grading.inputs.collect import Submission
+from scalelab.grading.inputs.read import Unreadable, blank, read
+from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging.execute import Limits, execute
 from scalelab.grading.judging.judge import Judge, Unasked
 from scalelab.grading.judging.result import FAILED, MISSING, Result, result

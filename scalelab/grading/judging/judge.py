@@ -20,7 +20,7 @@ from scalelab.checks.report import RIGHT
 from scalelab.checks.task import Task
 from scalelab.checks.value import GRADED
 from scalelab.grading.box import wire
-from scalelab.grading.course.source import Source
+from scalelab.grading.inputs.source import Source
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from scalelab.grading.course.collect import Submission
-from scalelab.grading.course.source import Source
+from scalelab.grading.inputs.collect import Submission
+from scalelab.grading.inputs.source import Source
 
 GRADED, FLAGGED, FAILED, MISSING = "graded", "graded with flags", "failed", "missing"
 STATES = (GRADED, FLAGGED, FAILED, MISSING)

@@ -6,8 +6,8 @@ Standard library only.
 import json
 import re
 
-from scalelab.grading.course.course import Course
-from scalelab.grading.course.source import VERSION, Source
+from scalelab.grading.inputs.course import Course
+from scalelab.grading.inputs.source import VERSION, Source
 from scalelab.grading.judging.result import Result
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Iterable
 from html import escape
 
-from scalelab.grading.course.source import Source, hints
+from scalelab.grading.inputs.source import Source, hints
 from scalelab.grading.judging.result import FAILED, MISSING, Marks, Result
 
 # Even if a tag got through, the browser would load and run nothing.

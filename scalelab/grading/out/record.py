@@ -11,8 +11,8 @@ import subprocess
 import time
 from collections.abc import Iterable
 
-from scalelab.grading.course.course import Course, with_commands
-from scalelab.grading.course.source import Source
+from scalelab.grading.inputs.course import Course, with_commands
+from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging.result import FAILED, MISSING, Marks, Result
 from scalelab.refusal import Refusal
 

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scalelab.grading.course.source import Source
+from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging.result import FAILED, GRADED, MISSING, STATES, Marks, Result
 from scalelab.grading.out.feedback import page, table, text, total
 

@@ -11,7 +11,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
-from scalelab.grading.course.source import HINT
+from scalelab.grading.inputs.source import HINT
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from scalelab.grading.course.course import CONFIG
+from scalelab.grading.inputs.course import CONFIG
 from scalelab.refusal import Refusal
 
 EXAM = Path("course", "exam")
@@ -55,7 +55,7 @@ def _exam(release):
     import nbformat
     from nbgrader.utils import compute_checksum
 
-    from scalelab.grading.course.source import without_hints
+    from scalelab.grading.inputs.source import without_hints
 
     release = without_hints(release)
     for cell in release.cells:

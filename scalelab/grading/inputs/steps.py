@@ -8,8 +8,8 @@ import re
 import symtable
 from collections.abc import Container, Iterable, Iterator, Sequence
 
-from scalelab.grading.course.read import Handed
-from scalelab.grading.course.source import Cell
+from scalelab.grading.inputs.read import Handed
+from scalelab.grading.inputs.source import Cell
 
 # What may stand in a cell that does nothing but give values to names.
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Import, ast.ImportFrom, ast.FunctionDef)
@@ -45,8 +45,8 @@ def steps(
 def needed(earlier: Iterable[Cell], cells: Iterable[Cell], handed: Handed) -> bool:
     """Say whether some cells use what the cells of earlier exercises define.
 
-    >>> from scalelab.grading.course.source import Cell
-    >>> from scalelab.grading.course.read import Handed
+    >>> from scalelab.grading.inputs.source import Cell
+    >>> from scalelab.grading.inputs.read import Handed
     >>> one, two = (Cell(n, "code", "", "", answer=True) for n in "ab")
     >>> given = Handed({"a": ("def half(x): return x / 2",), "b": ("y = half(4)",)})
     >>> needed([one], [two], given), needed([two], [one], given)

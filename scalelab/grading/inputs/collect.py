@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from scalelab.grading.course.read import BYTES
+from scalelab.grading.inputs.read import BYTES
 
 MEMBERS = 20_000  # files of an archive
 # ada_01_speedup.ipynb · Moodle: Ada Lovelace_123_assignsubmission_file_/x.ipynb · Canvas:

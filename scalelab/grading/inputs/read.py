@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from scalelab.grading.course.source import Cell, Source
+from scalelab.grading.inputs.source import Cell, Source
 
 BYTES, CELLS, LETTERS = 50_000_000, 5_000, 200_000
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -57,7 +57,7 @@ def read(data: bytes, source: Source) -> Handed:
 def blank(cell: Cell, texts: Iterable[str]) -> bool:
     r"""Say whether an answer is still what was released.
 
-    >>> from scalelab.grading.course.source import Cell
+    >>> from scalelab.grading.inputs.source import Cell
     >>> blank(Cell("a", "code", "", "..."), ["...", " ...\n"])
     True
     """
