@@ -14,12 +14,12 @@ from scalelab.refusal import Refusal
 class Source:
     """The text of a function as it stands in the package, highlighted where it is shown."""
 
-    def __init__(self, text: str, where: str) -> None:
-        self.text, self.where = text, where
+    def __init__(self, text: str, where: str, without: str = "") -> None:
+        self.text, self.where, self.without = text, where, without
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {
-            "text/markdown": f"```python\n{self.text}```\n\nFrom `{self.where}`.\n",
+            "text/markdown": f"```python\n{self.text}```\n\nFrom `{self.where}`{self.without}.\n",
             "text/plain": f"{self.text}\n# {self.where}",
         }
 
@@ -36,12 +36,13 @@ def formula(*functions: Callable[..., object]) -> Source:
     >>> from scalelab.models.scaling import amdahl
     >>> print(formula(amdahl).text, end="")
     def amdahl(workers, serial):
-        # Speedup of a fixed job: S(K) = 1 / (s + (1 - s) / K), s a share of the one-worker time.
+        # Speedup of a fixed job: S(K) = 1 / (s + (1 - s) / K), s a share of
+        # the one-worker time.
         return 1 / (serial + (1 - serial) / workers)
     """
     found = [_read(function) for function in functions]
     places = ", ".join(dict.fromkeys(where for _, where in found))
-    return Source("\n\n".join(_bare(text) for text, _ in found), f"{places}, checks left out")
+    return Source("\n".join(_bare(text) for text, _ in found), places, ", without its checks")
 
 
 def _read(function: Callable[..., object]) -> tuple[str, str]:
@@ -81,7 +82,8 @@ def _bare(text: str) -> str:
         for line in _inlined(one, helpers)
     ]
     head, *rest = ast.unparse(ast.fix_missing_locations(function)).split("\n")
-    return "\n".join([head, f"    # {said}", *rest]) + "\n"
+    comment = textwrap.wrap(said, 74, initial_indent="    # ", subsequent_indent="    # ")
+    return "\n".join([head, *comment, *rest]) + "\n"
 
 
 def _guards(line: ast.stmt, names: set[str]) -> bool:
