@@ -107,7 +107,7 @@ def dag(
     """
     stages = whole("stages", stages, _STAGES)
     microbatches = whole("microbatches", microbatches, _MICROBATCHES)
-    chunks = whole("chunks", chunks, _CHUNKS)
+    chunks = whole("chunks", chunks, _CHUNKS, 1, 10**6)  # a float holds it, and no graph as many
     weights = {
         "forward": real("forward", forward, _PASS, 0) / chunks,
         "backward": real("backward", backward, _PASS, 0) / chunks,
