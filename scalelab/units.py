@@ -44,6 +44,24 @@ def text(value: SupportsFloat, unit: str = "", digits: int = 3, binary: bool = F
     return f"{_plain(_rounded(number / factor, digits), digits)} {name}".rstrip()
 
 
+def counted(count: int, thing: str = "worker", *, grouped: bool = False) -> str:
+    """Write how many of a thing there are, the thousands apart if `grouped`.
+
+    >>> counted(1), counted(1024), counted(1024, grouped=True), counted(2, "row")
+    ('1 worker', '1024 workers', '1,024 workers', '2 rows')
+    """
+    return f"{count:{',' if grouped else ''}} {thing}{'' if count == 1 else 's'}"
+
+
+def dollars(amount: SupportsFloat) -> str:
+    """Write an amount of dollars for people.
+
+    >>> dollars(1.2444), dollars(1.037e-6)
+    ('$1.24', '$1.04e-06')
+    """
+    return f"${text(amount)}"
+
+
 def parse(given: str, unit: str = "", name: str = "value") -> float:
     """Read a value written for people into SI: the inverse of `text`.
 

@@ -112,7 +112,8 @@ class Bare(ast.NodeTransformer):
         return ast.arg(node.arg)
 
     def visit_AnnAssign(self, node):
-        return ast.Assign([node.target], node.value) if node.value else ast.Expr(node.target)
+        bare = ast.Assign([node.target], node.value) if node.value else ast.Expr(node.target)
+        return ast.copy_location(bare, node)
 
     def visit_FunctionDef(self, node):
         self.generic_visit(node)

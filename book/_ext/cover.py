@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from docutils import nodes
+from reach import Package
 from sphinx.util.docutils import SphinxDirective
 
 from scalelab.models.scaling import speedup
@@ -52,9 +53,10 @@ class CoverFigure(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Make it anew whenever what draws it has changed."""
-        drawing = Path(self.env.app.srcdir) / "scalelab" / "show"
-        for file in (Path(__file__), *drawing.glob("*.*")):
-            self.env.note_dependency(str(file))
+        folder, this = Path(self.env.app.srcdir), Path(__file__)
+        for file in Package(folder).reached(this.read_text(encoding="utf-8")):
+            self.env.note_dependency(str(folder / file))
+        self.env.note_dependency(str(this))
         figure = Replay(
             bill,
             {

@@ -46,8 +46,8 @@ def remember(file: Path, ended: dict[str, float], here: dict) -> dict[str, dict]
 def executed(env) -> dict[str, dict]:
     """Return what the build knows of each executed page, in the order of their names."""
     data = NbMetadataCollector.get_doc_data(env)
-    found = {name: data[name].get("exec_data") for name in sorted(data)}
-    return {name: one for name, one in found.items() if one and one["mtime"]}
+    runs = {name: data[name].get("exec_data") for name in sorted(data)}
+    return {name: run for name, run in runs.items() if run and run["mtime"]}
 
 
 class Placeholder(nodes.General, nodes.Element):

@@ -42,7 +42,7 @@ def printed(page: Path, target: Path):
     """Print a page to a file, with bookmarks and tags."""
     from playwright.sync_api import sync_playwright
 
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         sys.exit(f"pdf: one of {', '.join(BROWSERS)} must be installed: it prints the book")
     with sync_playwright() as play:

@@ -1,7 +1,8 @@
 """What the book asks of Sphinx beyond _config.yml.
 
-Figures are told to carry the numbers of every slider position, because a page has no kernel. Chapters are
-executed again when the package they import has changed, which the cache of executed notebooks cannot know.
+Figures are told to carry the numbers of every slider position, because a page has no kernel. A chapter is
+executed again when what it reaches of the package has changed, which the cache of executed notebooks cannot
+know.
 Their kernels talk to the build encrypted.
 Assignments travel with the book as files to download, not as pages.
 """
@@ -9,30 +10,23 @@ Assignments travel with the book as files to download, not as pages.
 from __future__ import annotations
 
 import functools
-import hashlib
+import json
 import os
 import shutil
 from pathlib import Path
 
+import nbformat
 from docutils import nodes
+from jupyter_cache import get_cache
 from jupyter_cache.executors.utils import single_nb_execution
 from myst_nb.core.execute import cache as executor
+from reach import Package
 from sphinx.addnodes import pending_xref
 from traitlets.config import Config
 
 from scalelab.show.page import asset
 
-CHAPTERS, ASSIGNMENTS = "chapters/", "exercises/"
-SHOWN_FILES = ("*.py", "*.js", "*.css", "*.csv", "*.json", "*.mplstyle")
-
-
-def package_digest(source: Path) -> str:
-    """Return one word that changes whenever a file of scalelab does."""
-    digest = hashlib.sha256()
-    files = {file for pattern in SHOWN_FILES for file in (source / "scalelab").rglob(pattern)}
-    for file in sorted(files):
-        digest.update(file.relative_to(source).as_posix().encode() + file.read_bytes())
-    return digest.hexdigest()
+ASSIGNMENTS = "exercises/"
 
 
 def encrypt_kernels():
@@ -42,16 +36,37 @@ def encrypt_kernels():
 
 
 def forget_stale_results(app, env, added, changed, removed):
-    """Drop executed chapters when the package has changed, and have Sphinx read them again."""
-    digest = package_digest(Path(app.srcdir))
-    cache = Path(app.config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache")
-    known = cache / "scalelab.sha256"
-    if known.exists() and known.read_text() == digest:
-        return []
-    shutil.rmtree(cache, ignore_errors=True)
-    cache.mkdir(parents=True)
-    known.write_text(digest)
-    return [name for name in env.found_docs if name.startswith(CHAPTERS)]
+    """Drop executed chapters when a file that they reach has changed, and have Sphinx read them again.
+
+    What the cache holds and what the pages show were made at different times if a build was cut off.
+    """
+    package = Package(Path(app.srcdir))
+    notebooks = {name: Path(env.doc2path(name)) for name in env.found_docs}
+    notebooks = {name: path for name, path in notebooks.items() if path.suffix == ".ipynb"}
+    reached = {name: package.digest(code_of(path)) for name, path in notebooks.items()}
+    folder = Path(app.config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache")
+    drop_executed(folder, {str(notebooks[name]): digest for name, digest in reached.items()})
+    shown = getattr(env, "scalelab_reached", {})
+    env.scalelab_reached = reached
+    return [name for name, digest in reached.items() if shown.get(name) != digest]
+
+
+def code_of(notebook: Path) -> str:
+    """Return the code of all cells."""
+    cells = nbformat.read(notebook, as_version=4).cells
+    return "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+
+
+def drop_executed(folder: Path, reached: dict[str, str]) -> None:
+    """Keep in the cache only notebooks that still reach what they reached when they were executed."""
+    known = folder / "reached.json"
+    before = json.loads(known.read_text()) if known.exists() else {}
+    folder.mkdir(parents=True, exist_ok=True)
+    cache = get_cache(folder)
+    for record in cache.list_cache_records():
+        if record.uri not in reached or before.get(record.uri) != reached[record.uri]:
+            cache.remove_cache(record.pk)
+    known.write_text(json.dumps(reached, indent=1))
 
 
 def link_assignments(app, doctree):

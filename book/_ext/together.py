@@ -34,26 +34,26 @@ def join_formulas(doctree):
         if isinstance(parent, nodes.title):  # goes into lists of contents as it is
             continue
         near = [parent[i] if 0 <= i < len(parent) else None for i in (at - 1, at + 1)]
-        found = [
-            pattern.search(one) if isinstance(one, nodes.Text) else None
-            for pattern, one in zip((BEFORE, AFTER), near, strict=True)
+        marks = [
+            pattern.search(neighbour) if isinstance(neighbour, nodes.Text) else None
+            for pattern, neighbour in zip((BEFORE, AFTER), near, strict=True)
         ]
-        if not any(found):
+        if not any(marks):
             continue
-        kept = [formula]
-        if found[1]:
-            kept.append(nodes.Text(found[1].group()))
-            parent.replace(near[1], nodes.Text(near[1][found[1].end() :]))
-        if found[0]:
-            kept.insert(0, nodes.Text(found[0].group()))
-            parent.replace(near[0], nodes.Text(near[0][: found[0].start()]))
-        parent.replace(formula, nodes.inline("", "", *kept, classes=["together"]))
+        joined = [formula]
+        if marks[1]:
+            joined.append(nodes.Text(marks[1].group()))
+            parent.replace(near[1], nodes.Text(near[1][marks[1].end() :]))
+        if marks[0]:
+            joined.insert(0, nodes.Text(marks[0].group()))
+            parent.replace(near[0], nodes.Text(near[0][: marks[0].start()]))
+        parent.replace(formula, nodes.inline("", "", *joined, classes=["together"]))
 
 
 def offer_breaks(app, page, template, context, doctree):
     """Let a line break after the punctuation of code: the marks that say so are not copied with it."""
     context["body"] = CODE.sub(
-        lambda found: INSIDE.sub(r"\1<wbr>", found.group()), context.get("body", "")
+        lambda match: INSIDE.sub(r"\1<wbr>", match.group()), context.get("body", "")
     )
 
 

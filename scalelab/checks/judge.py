@@ -11,7 +11,7 @@ from typing import Any
 
 from scalelab.checks.call import call
 from scalelab.checks.plain import Unreadable, plain
-from scalelab.checks.report import MISSING, RIGHT, WRONG
+from scalelab.checks.report import MISSING, RIGHT, WRONG, Judged
 from scalelab.checks.words import Difference, Known, describe, difference, show
 
 Cases = Sequence[Sequence[object]]  # the arguments of every call
@@ -36,35 +36,36 @@ def judge_function(
     what: str,
     known: Known,
     hidden: bool,
-) -> tuple[str, str]:
-    """Return (state, text) of a function, called on every case; see `Task.function`.
+) -> Judged:
+    """Judge a function, called on every case; see `Task.function`.
 
-    >>> judge_function("half", None, [(4,)], [2.0], None, "", [], False)
-    ('not attempted', '`half` is not defined: has its cell been run?')
+    >>> judge_function("half", None, [(4,)], [2.0], None, "", [], False).text
+    '`half` is not defined: has its cell been run?'
     """
     if answer is None or answer is ...:
-        return MISSING, f"`{name}` is not defined: has its cell been run?"
+        return Judged.saying(MISSING, f"`{name}` is not defined: has its cell been run?")
     if not callable(answer):
-        return WRONG, f"a function was expected, not {describe(plain(answer))}"
+        return Judged.saying(WRONG, f"a function was expected, not {describe(plain(answer))}")
     wanted, outcomes = _values(expect, cases), _outcomes(answer, cases)
     if _untouched(outcomes, wanted):
-        return MISSING, ""
+        return Judged(MISSING)
     for case, outcome in zip(cases, outcomes, strict=False):
         if outcome.error:
-            return WRONG, _raised(_written(name, case), outcome, hidden)
+            return Judged.saying(WRONG, _raised(_written(name, case), outcome, hidden))
     parts = [_part(outcome.value, read, what) for outcome in outcomes]
     faults = [
         part if isinstance(part, Difference) else difference(part, want)
         for part, want in zip(parts, wanted, strict=True)
     ]
     if not any(faults):
-        return RIGHT, ""
+        return Judged(RIGHT)
     slip = _slip(parts, known, cases)
-    n, found = next((n, fault) for n, fault in enumerate(faults) if fault)
+    n, fault = next((n, fault) for n, fault in enumerate(faults) if fault)
     if hidden:
-        return WRONG, slip or FRESH[found.stage]
+        return Judged(WRONG, slip or FRESH[fault.stage], slip)
+    slip = slip or fault.text
     returned = f"{_written(name, cases[n])} returned {show(outcomes[n].value)}"
-    return WRONG, f"{returned}; {slip or found.text}"
+    return Judged(WRONG, f"{returned}; {slip}", slip)
 
 
 def _outcomes(function, cases):
@@ -99,7 +100,7 @@ def _part(value, read, what):
 
 
 def _slip(values, known, cases):
-    """Return the message of the known misconception that explains every value, if one does."""
+    """Return the message of the known misconception that explains every value, or ""."""
     for wrong, message in known:
         try:
             expected = _values(wrong, cases)
@@ -108,7 +109,7 @@ def _slip(values, known, cases):
         pairs = zip(values, expected, strict=True)
         if not any(difference(value, want) for value, want in pairs):
             return message
-    return None
+    return ""
 
 
 def _written(name, case):

@@ -6,6 +6,7 @@ Standard library only.
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 RIGHT, WRONG, MISSING = "right", "wrong", "not attempted"
 WIDTH = 80  # nbgrader's validator cuts longer lines
@@ -25,6 +26,19 @@ class Incomplete(AssertionError):
         return str(self).splitlines()
 
 
+class Judged(NamedTuple):
+    """What judging one aspect of an answer gave: the state, and what a student reads of it."""
+
+    state: str
+    text: str = ""
+    slip: str = ""  # what went wrong, without the value that came; "" where nothing is told of it
+
+    @classmethod
+    def saying(cls, state: str, text: str) -> Self:
+        """Return one whose text is all about what went wrong."""
+        return cls(state, text, text)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What one sub-check found about one aspect of one answer, and what it weighs."""
@@ -35,6 +49,7 @@ class Verdict:
     hidden: bool
     state: str
     text: str
+    slip: str = ""  # as in Judged
     called: bool = True  # a function, which hidden sub-checks call on fresh inputs; else a value
 
 

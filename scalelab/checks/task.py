@@ -212,8 +212,8 @@ class Task:
         'efficiency(10, 8) returned 10; that is the speedup; efficiency divides it by K'
         """
         answer = self.answers.get(name)
-        state, text = judge_function(name, answer, cases, expect, read, what, known, hidden)
-        self.verdicts.append(Verdict(name, what, weight, hidden, state, text))
+        judged = judge_function(name, answer, cases, expect, read, what, known, hidden)
+        self.verdicts.append(Verdict(name, what, weight, hidden, *judged))
 
     def score(self) -> float:
         """Print the report and return the points earned; under `nbgrader validate`, insist on all.
@@ -237,5 +237,5 @@ class Task:
     def _value(self, name, fault, expect, *, what="", weight=1, hidden=False, **how):
         part = how.get("part")
         what = what or ("" if part is None else str(part))
-        state, text = judge_value(self.answers, name, fault, expect, hidden=hidden, **how)
-        self.verdicts.append(Verdict(name, what, weight, hidden, state, text, called=False))
+        judged = judge_value(self.answers, name, fault, expect, hidden=hidden, **how)
+        self.verdicts.append(Verdict(name, what, weight, hidden, *judged, called=False))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from scalelab.checks.plain import Unreadable, plain
 from scalelab.checks.quantity import number_in, quantity, unit_slip
-from scalelab.checks.report import MISSING, RIGHT, WRONG
+from scalelab.checks.report import MISSING, RIGHT, WRONG, Judged
 from scalelab.checks.words import Difference, Fault, Known, describe, difference, show
 
 GRADED = {  # all that a hidden sub-check tells of a wrong answer
@@ -31,44 +31,46 @@ def judge_value(
     own: Sequence[str] = (),
     known: Known = (),
     hidden: bool = False,
-) -> tuple[str, str]:
-    """Return (state, text); `fault` maps a plain value and what was expected to a Difference.
+) -> Judged:
+    """Judge a value; `fault` maps it, as plain data, and what was expected to a Difference.
 
-    >>> judge_value({"k": 16}, "k", difference, 32, known=[(16, "that is K before")])
-    ('wrong', 'it is 16; that is K before')
-    >>> judge_value({"a": 3, "b": 6}, "b", difference, lambda a: 2 * a, follows={"a": 4})
-    ('right', 'follows from your own `a`, which is not right itself')
+    >>> judge_value({"k": 16}, "k", difference, 32, known=[(16, "that is K before")]).text
+    'it is 16; that is K before'
+    >>> judge_value({"a": 3, "b": 6}, "b", difference, lambda a: 2 * a, follows={"a": 4}).text
+    'follows from your own `a`, which is not right itself'
     """
     # All names are looked up first, whatever they hold: a grader plans by what is looked up.
     value = _part(plain(answers.get(name)), part)
-    given = [plain(answers.get(other)) for other in own or follows or ()]
+    others = [plain(answers.get(other)) for other in own or follows or ()]
     if value is None or value is ...:
-        return MISSING, ""
+        return Judged(MISSING)
     value = quantity(value, unit) if unit else value
     if isinstance(value, Difference):
-        return WRONG, value.text
-    if own and any(item is None or item is ... for item in given):
-        return MISSING, f"it is judged by {_listed(own)}: answer that first"
-    right = given if own else list((follows or {}).values())
+        return Judged.saying(WRONG, value.text)
+    if own and any(item is None or item is ... for item in others):
+        return Judged.saying(MISSING, f"it is judged by {_listed(own)}: answer that first")
+    right = others if own else list((follows or {}).values())
     try:
         want = expect(*right) if callable(expect) else expect
-        if own and not all(map(_solid, (want, *given))):
+        if own and not all(map(_solid, (want, *others))):
             raise ValueError
-        found = fault(value, want)
+        wrong = fault(value, want)
     except Exception:
         if not own:
             raise
-        return WRONG, f"{_listed(own)} cannot be read, and this is judged by it"
-    slip = "" if want is not None and not found else _slip(value, known, right)
-    if not found and not slip:
-        return RIGHT, ""
-    if found and follows and _follows(value, fault, expect, given, right):
-        return RIGHT, f"follows from your own {_listed(follows)}, which is not right itself"
-    if found and not slip:
-        if isinstance(value, (int, float)) and found.stage == "value":
+        return Judged.saying(WRONG, f"{_listed(own)} cannot be read, and this is judged by it")
+    slip = "" if want is not None and not wrong else _slip(value, known, right)
+    if not wrong and not slip:
+        return Judged(RIGHT)
+    if wrong and follows and _follows(value, fault, expect, others, right):
+        return Judged(RIGHT, f"follows from your own {_listed(follows)}, which is not right itself")
+    if wrong and not slip:
+        if isinstance(value, (int, float)) and wrong.stage == "value":
             slip = unit_slip(value, want, unit)
-        slip = slip or (GRADED[found.stage] if hidden else found.text)
-    return WRONG, slip if hidden else f"it is {show(value)}; {slip}"
+        if hidden and not slip:
+            return Judged(WRONG, GRADED[wrong.stage])
+        slip = slip or wrong.text
+    return Judged(WRONG, slip if hidden else f"it is {show(value)}; {slip}", slip)
 
 
 def _part(value, part):

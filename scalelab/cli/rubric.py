@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from scalelab.cli import options
+from scalelab.cli import options, streams
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
     from scalelab.rubric.rubric import Report
-
-MOST_BYTES = 2**23  # of standard input
 
 
 @click.command("rubric")
@@ -67,7 +63,7 @@ def command(file: str, json: bool, full: bool, html: Path | None, **asked: Any) 
         from scalelab.files import atomic
 
         atomic.checked(html)  # before anything is computed for it
-    measured = _found(
+    measured = _measured(
         file,
         work=_number("work", asked.pop("work")),
         price=_number("price", asked.pop("price")),
@@ -86,19 +82,16 @@ def command(file: str, json: bool, full: bool, html: Path | None, **asked: Any) 
     tell(report)
 
 
-def _found(given, **options):
+def _measured(given, **options):
     """Return the rows of a file, of standard input, or of a public series by its name."""
-    from scalelab.data import datasets
-    from scalelab.files import files
     from scalelab.rubric import rubric
 
-    if given == "-":
-        raw = sys.stdin.buffer.read(MOST_BYTES + 1)
-        return rubric.parse("stdin", files.decoded("stdin", raw, MOST_BYTES), **options)
-    if given in datasets.names() and not os.path.lexists(given):
-        options["better"] = options["better"] or "higher"
-        return rubric.of_series(datasets.load(given), **options)
-    return rubric.read(given, **options)
+    match streams.source(given):
+        case (name, text):
+            return rubric.parse(name, text, **options)
+        case series:
+            options["better"] = options["better"] or "higher"
+            return rubric.of_series(series, **options)
 
 
 def tell(report: Report) -> None:
@@ -106,9 +99,9 @@ def tell(report: Report) -> None:
     from scalelab.show import scorecard
 
     click.echo(f"{scorecard.scores(report)}\n\n{scorecard.gates(report)}\n")
-    found = scorecard.findings(report)
-    width = max(map(len, found))
-    for name, text in found.items():
+    lines = scorecard.findings(report)
+    width = max(map(len, lines))
+    for name, text in lines.items():
         click.echo(f"{name:{width}}  {text}")
     click.echo(f"\n{report.verdict}")
     for remark in report.remarks:

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,6 +18,7 @@ from scalelab.refusal import Refusal
 if TYPE_CHECKING:
     from tqdm import tqdm
 
+    from scalelab.data.datasets import Series
     from scalelab.records import Record, Sample
     from scalelab.tables.table import ScalingTable
 
@@ -32,18 +33,39 @@ class _SoFar(Protocol):
     def __call__(self, samples: Iterable[Sample], note: str = "") -> None: ...
 
 
-def table(given: str) -> ScalingTable:
-    """Return the ScalingTable of FILE: a file, standard input, or else a public series of that name."""
+def piped(given: str | Path, most: int) -> bytes | None:
+    """Return what stands on standard input, one byte beyond `most` at most, if FILE is a single -."""
+    return sys.stdin.buffer.read(most + 1) if str(given) == "-" else None
+
+
+def named(given: str | Path, names: Container[str]) -> bool:
+    """Whether FILE is one of the names that need no file; a file of that name goes first."""
+    return str(given) in names and not os.path.lexists(given)
+
+
+def source(given: str) -> Series | tuple[str, str]:
+    """Return what FILE is: a public series by its name, or else the name and text of a table."""
     from scalelab.data import datasets
     from scalelab.files import files
-    from scalelab.tables import grid, table as tables
+    from scalelab.tables import grid
 
-    if given == "-":
-        raw = sys.stdin.buffer.read(grid.MOST_BYTES + 1)
-        return tables.parse("stdin", files.decoded("stdin", raw, grid.MOST_BYTES))
-    if given in datasets.names() and not os.path.lexists(given):
-        return tables.of_series(datasets.load(given))
-    return tables.read(given)
+    raw = piped(given, grid.MOST_BYTES)
+    if raw is not None:
+        return "stdin", files.decoded("stdin", raw, grid.MOST_BYTES)
+    if named(given, datasets.names()):
+        return datasets.load(given)
+    return given, files.text(given, grid.MOST_BYTES)
+
+
+def table(given: str) -> ScalingTable:
+    """Return the ScalingTable of FILE: a file, standard input, or else a public series of that name."""
+    from scalelab.tables import table as tables
+
+    match source(given):
+        case (name, text):
+            return tables.parse(name, text)
+        case series:
+            return tables.of_series(series)
 
 
 def echo_json(found: object) -> None:
@@ -118,16 +140,16 @@ def _existing(path):
     if not path.exists():
         return None
     try:
-        found = records.from_json(files.text(path))
+        record = records.from_json(files.text(path))
     except Refusal as error:
         raise Refusal(f"{path}: {error}") from None
-    if not isinstance(found, records.Recording):
+    if not isinstance(record, records.Recording):
         raise Refusal(
-            f"{path} must hold a Recording, got a {type(found).__name__}: name another file"
+            f"{path} must hold a Recording, got a {type(record).__name__}: name another file"
         )
-    machines = [*(sample.machine for sample in found.samples), this_machine()]
+    machines = [*(sample.machine for sample in record.samples), this_machine()]
     combine.one_machine(machines, f"name another file than {path}")
-    return found
+    return record
 
 
 def _together(before, current):

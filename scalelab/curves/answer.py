@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 
 from scalelab.arguments import shown, whole
 from scalelab.curves.compare import Comparison, compare
-from scalelab.curves.families import BY_NAME
+from scalelab.curves.families import BY_NAME, EXTRAPOLATING
 from scalelab.curves.fit import Refused
 from scalelab.curves.intervals import Parameter, parameters
 from scalelab.curves.next_measurement import Advice, advise
-from scalelab.curves.posterior import NAMES
 from scalelab.curves.predict import Prediction, predict
 from scalelab.curves.rows import Rows
 from scalelab.refusal import Refusal
@@ -85,18 +84,18 @@ def judge(
     targets = [whole("targets", target, meaning, 1, MOST_WORKERS) for target in targets]
     family = _family(family)
     findings = tuple(audit(table))
-    errors = [found for found in findings if found.severity == "error"]
+    errors = [finding for finding in findings if finding.severity == "error"]
     if errors and not despite:
-        text = " ".join(f"{found.text} {found.remedy}" for found in errors)
+        text = " ".join(f"{finding.text} {finding.remedy}" for finding in errors)
         return Judgement(table, findings, refused=text)
     rows, remarks = rows_of(table)
     comparison = compare(rows)
-    fitted = {found.family.name: parameters(rows, found) for found in comparison.fits}
+    fitted = {fit.family.name: parameters(rows, fit) for fit in comparison.fits}
     refused = comparison.refused
     chosen = comparison.chosen.family.name if comparison.chosen else None
     if family and not refused:
         refused, chosen = comparison.left_out.get(family), family
-    if not refused and (chosen or NAMES[0]) not in NAMES:
+    if not refused and chosen is not None and chosen not in EXTRAPOLATING:
         text = f"{chosen} describes a table and does not extrapolate; all others predict together."
         remarks.append(text)
         family = None
@@ -176,7 +175,7 @@ def _family(given):
 
 def _price(table, rate, findings):
     """Dollars per hour of one worker: as given, or from a column of prices that nothing is wrong with."""
-    told = [row.rate / row.workers for row in table.rows if row.rate]
-    if rate is not None or not told or any(found.name == "cost" for found in findings):
+    rates = [row.rate / row.workers for row in table.rows if row.rate]
+    if rate is not None or not rates or any(finding.name == "cost" for finding in findings):
         return rate
-    return statistics.median(told)
+    return statistics.median(rates)

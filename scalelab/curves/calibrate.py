@@ -64,7 +64,7 @@ class Outcome:
 @cache
 def hold_outs() -> tuple[HoldOut, ...]:
     """Of every bundled series of one job: each larger size, from three or more smaller ones."""
-    found = []
+    splits = []
     for name in datasets.names():
         series = datasets.load(name)
         column = {"seconds": series.seconds, "throughput": series.throughput}
@@ -77,8 +77,8 @@ def hold_outs() -> tuple[HoldOut, ...]:
                 truth = float(rows.rate[rows.workers == size].mean())
                 largest = size == rows.sizes[-1] and last == rows.sizes[-2]
                 shown = rows.at(rows.workers <= last)
-                found.append(HoldOut(name, series.group, shown, float(size), truth, largest))
-    return tuple(found)
+                splits.append(HoldOut(name, series.group, shown, float(size), truth, largest))
+    return tuple(splits)
 
 
 def interval_score(outcome: Outcome) -> float:
@@ -96,21 +96,21 @@ def interval_score(outcome: Outcome) -> float:
 @cache
 def scores(noise: float, drift: float) -> tuple[float, ...]:
     """The score of each hold-out of a largest size under these settings; more is worse."""
-    found = [_outcome(one, noise, drift) for one in hold_outs() if one.largest]
-    return tuple(interval_score(outcome) for outcome in found)
+    outcomes = [_outcome(split, noise, drift) for split in hold_outs() if split.largest]
+    return tuple(interval_score(outcome) for outcome in outcomes)
 
 
 @cache
 def simulated(noise: float, drift: float) -> float:
     """The share of simulated truths held: exact curves, seen through 0.3 % to 3 % of noise."""
     rng = np.random.default_rng(41)
-    held = []
+    inside = []
     for error in itertools.islice(itertools.cycle(_ERRORS), _TABLES):
         truth = usl((*_SIZES, _NEXT), rng.uniform(0, 0.1), rng.uniform(0, 3e-4))
         seen = truth * np.exp(error * rng.standard_normal(len(truth)))
         rows = Rows.of(_SIZES, throughput=seen[:-1])
-        held.append(_outcome(HoldOut("", "", rows, _NEXT, seen[-1], True), noise, drift).inside)
-    return float(np.mean(held))
+        inside.append(_outcome(HoldOut("", "", rows, _NEXT, seen[-1], True), noise, drift).inside)
+    return float(np.mean(inside))
 
 
 @cache
@@ -119,13 +119,14 @@ def settings(without: str | None = None) -> Settings:
 
     They hold when no more is missed than promised, but for one standard error of the simulation.
     """
-    systems = [one.group for one in hold_outs() if one.largest]
+    systems = [split.group for split in hold_outs() if split.largest]
 
     def score(choice):
-        found = {}
+        by_system = {}
         for system, value in zip(systems, scores(*choice), strict=True):
-            found.setdefault(system, []).append(value)
-        return np.mean([np.mean(found[system]) for system in found if system != without])
+            by_system.setdefault(system, []).append(value)
+        means = {system: np.mean(values) for system, values in by_system.items()}
+        return np.mean([mean for system, mean in means.items() if system != without])
 
     ranked = sorted(itertools.product(NOISES, DRIFTS), key=score)
     enough = LEVEL - np.sqrt(LEVEL * (1 - LEVEL) / _TABLES)
@@ -135,24 +136,24 @@ def settings(without: str | None = None) -> Settings:
 @cache
 def judged() -> tuple[Outcome, ...]:
     """Each hold-out under settings learned from the other systems only."""
-    found = []
-    for one in hold_outs():
-        use = settings(without=one.group)
-        found.append(_outcome(one, use.noise, use.drift))
-    return tuple(found)
+    outcomes = []
+    for split in hold_outs():
+        learned = settings(without=split.group)
+        outcomes.append(_outcome(split, learned.noise, learned.drift))
+    return tuple(outcomes)
 
 
-def _outcome(one, noise, drift):
-    mixture = predictive(one.shown, one.workers, noise=noise, drift=drift)
-    return Outcome(*(float(x - np.log(one.truth)) for x in interval(mixture)))
+def _outcome(split, noise, drift):
+    mixture = predictive(split.shown, split.workers, noise=noise, drift=drift)
+    return Outcome(*(float(x - np.log(split.truth)) for x in interval(mixture)))
 
 
 def coverage(largest: bool = True) -> Coverage:
     """How many of the judged intervals held the truth: of the largest sizes, or of all later ones."""
     systems: dict[str, list[bool]] = {}
-    for one, outcome in zip(hold_outs(), judged(), strict=True):
-        if one.largest or not largest:
-            systems.setdefault(one.group, []).append(bool(outcome.inside))
-    held = list(itertools.chain.from_iterable(systems.values()))
-    share = float(np.mean([np.mean(found) for found in systems.values()]))
-    return Coverage(sum(held), len(held), len(systems), round(share, 4))
+    for split, outcome in zip(hold_outs(), judged(), strict=True):
+        if split.largest or not largest:
+            systems.setdefault(split.group, []).append(bool(outcome.inside))
+    inside = list(itertools.chain.from_iterable(systems.values()))
+    share = float(np.mean([np.mean(group) for group in systems.values()]))
+    return Coverage(sum(inside), len(inside), len(systems), round(share, 4))

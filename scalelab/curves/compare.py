@@ -44,11 +44,11 @@ def compare(rows: Rows) -> Comparison:
         return Comparison((), {family.name: text for family in FAMILIES}, None, text)
     for family in FAMILIES:
         try:
-            found = fit(rows, family)
+            fitted = fit(rows, family)
         except Refused as refusal:
             left_out[family.name] = str(refusal)
         else:
-            fits.append(dataclasses.replace(found, loo=leave_one_out(rows, family)))
+            fits.append(dataclasses.replace(fitted, loo=leave_one_out(rows, family)))
     return Comparison(tuple(fits), left_out, _choice(fits), None)
 
 
@@ -68,6 +68,6 @@ def leave_one_out(rows: Rows, family: Family) -> float:
 
 
 def _choice(fits):
-    best = max(min(found.loo for found in fits), 1e-9)
-    close = [found for found in fits if found.loo <= best * _TIE]
-    return min(close, key=lambda found: (len(found.shape), found.residual))
+    best = max(min(fitted.loo for fitted in fits), 1e-9)
+    close = [fitted for fitted in fits if fitted.loo <= best * _TIE]
+    return min(close, key=lambda fitted: (len(fitted.shape), fitted.residual))

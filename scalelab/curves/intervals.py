@@ -33,25 +33,30 @@ def parameters(rows: Rows, fitted: Fit, level: float = 0.90) -> dict[str, Parame
 
     least = squares(rows, fitted.family, fitted.shape, fitted.space)
     limit = least * (1 + f.ppf(level, 1, fitted.dof) / fitted.dof)
-    ends = [_end(rows, fitted, None, fitted.scale, limit, bound) for bound in (0.0, math.inf)]
-    ends = [None if end is None else float(rows.value(fitted.base, end)) for end in ends]
+    ends = [end(rows, fitted, None, fitted.scale, limit, bound) for bound in (0.0, math.inf)]
+    ends = [None if rate is None else float(rows.value(fitted.base, rate)) for rate in ends]
     if rows.unit == "seconds":
         ends.reverse()
-    found = {rows.unit: Parameter(float(rows.value(fitted.base, fitted.scale)), *ends)}
+    by_name = {rows.unit: Parameter(float(rows.value(fitted.base, fitted.scale)), *ends)}
     bounds = zip(*fitted.family.bounds(rows.workers), strict=True)
     for i, (name, limits) in enumerate(zip(fitted.family.parameters, bounds, strict=True)):
         value = fitted.shape[i]
         if fitted.at_bound[i]:
-            found[name] = Parameter(value, None, None)
+            by_name[name] = Parameter(value, None, None)
         else:
-            found[name] = Parameter(
-                value, *(_end(rows, fitted, i, value, limit, float(bound)) for bound in limits)
+            by_name[name] = Parameter(
+                value, *(end(rows, fitted, i, value, limit, float(bound)) for bound in limits)
             )
-    return found
+    return by_name
 
 
-def _end(rows, fitted, index, value, limit, bound):
-    """Where the profile crosses the limit on the way to a bound: the bound itself, or None, if never."""
+def end(
+    rows: Rows, fitted: Fit, index: int | None, value: float, limit: float, bound: float
+) -> float | None:
+    """Where the profile of a parameter, or of the scale (None), crosses the limit on the way to a bound.
+
+    The bound itself where it never does, or None where it has not after a long way.
+    """
     from scipy.optimize import brentq
 
     family, space = fitted.family, fitted.space

@@ -88,8 +88,8 @@ def advise(
         for size in (candidates(rows, target) if sizes is None else sizes)
         if size <= max(most, rows.base)
     )
-    worth = [one for one in options if before > NARROW and one.narrower >= WORTH]
-    here = [one for one in worth if one.workers <= rows.sizes[-1]]
+    worth = [option for option in options if before > NARROW and option.narrower >= WORTH]
+    here = [option for option in worth if option.workers <= rows.sizes[-1]]
     return Advice(target, options, *(min(o, key=_order, default=None) for o in (worth, here)))
 
 
@@ -130,8 +130,8 @@ def _with(rows: Rows, size: int, value: float) -> Rows:
 def _ratio(rows: Rows, target: int, family: str | None) -> float:
     """High over low; an outcome that contradicts all others may leave no end that a float can hold."""
     try:
-        found = predict(rows, target, family=family)
-        logs = math.log(found.high) - math.log(max(found.low, math.ulp(0)))
+        prediction = predict(rows, target, family=family)
+        logs = math.log(prediction.high) - math.log(max(prediction.low, math.ulp(0)))
     except OverflowError:
         logs = _OPEN
     return math.exp(min(max(logs, _EXACT), _OPEN))

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scalelab.curves.families import EXTRAPOLATING
 from scalelab.curves.rows import Rows
 
-_LOWEST = 0.2  # how far below the efficiency of a job that gains nothing the priors reach
-_IN_SIGHT = 0.9  # a cap counts once the largest size lies this far below linear
 _LIGHT = 1e-4  # the cells that hold no more than this together are dropped at the end
 _ROUNDS, _HEAVY = 4, 2e-3  # cells that hold more than this share are split, that many times
+_FLOATS = 1e-300, 1e300  # a steep curve goes beyond them, far from the rows; no answer does
 
 
 @dataclass(frozen=True)
@@ -76,35 +76,36 @@ def predictive(
     steps, ahead = np.log2(k), np.log2(target)
     spread = np.eye(len(k)) + drift * np.minimum.outer(steps, steps)
     whiten = np.linalg.inv(np.linalg.cholesky(spread))
-    one = whiten @ np.ones(len(k))
+    same = whiten @ np.ones(len(k))
     carried = whiten.T @ (whiten @ (drift * np.minimum(steps, ahead)))
     variance = 1 + drift * ahead - carried @ (drift * np.minimum(steps, ahead))
-    variance += (1 - carried.sum()) ** 2 / (one @ one)  # of the scale of the curve
+    variance += (1 - carried.sum()) ** 2 / (same @ same)  # of the scale of the curve
     dof = len(k)  # n rows, less the scale, plus one for what `noise` says
 
     observed = np.log(rows.rate)
     offset = observed[-1]  # keeps the numbers small: the unit of the table must not matter
 
-    def weigh(curve, shapes):
-        gap = (observed - offset)[:, None] - curve(k[:, None], k[-1], *shapes)
-        level = one @ (whiten @ gap) / (one @ one)
+    def weigh(family, shapes):
+        gap = (observed - offset)[:, None] - _log_rate(family, k[:, None], k[-1], *shapes)
+        level = same @ (whiten @ gap) / (same @ same)
         squares = ((whiten @ (gap - level)) ** 2).sum(0) / noise**2
-        place = level + carried @ (gap - level) + curve(target, k[-1], *shapes)
+        place = level + carried @ (gap - level) + _log_rate(family, target, k[-1], *shapes)
         width = noise * np.sqrt((1 + squares) / dof * variance)
         return -dof / 2 * np.log1p(squares), place, width
 
+    asked = [EXTRAPOLATING[name] for name in families or EXTRAPOLATING]
     parts = {
-        name: _refined(functools.partial(weigh, _CURVES[name]), _box(name, k[-1]))
-        for name in (families or _CURVES)
+        family.name: _refined(functools.partial(weigh, family), _box(family, k[-1]))
+        for family in asked
     }
     logs, place, width = (np.concatenate(column) for column in zip(*parts.values(), strict=True))
-    family = np.repeat(list(parts), [len(part[0]) for part in parts.values()])
+    names = np.repeat(list(parts), [len(part[0]) for part in parts.values()])
     weight = np.exp(logs - logs.max())
     weight /= weight.sum()
     least = np.sort(weight)
     keep = weight >= least[np.searchsorted(least.cumsum(), _LIGHT)]
     return Mixture(
-        place[keep] + offset, width[keep], weight[keep] / weight[keep].sum(), dof, family[keep]
+        place[keep] + offset, width[keep], weight[keep] / weight[keep].sum(), dof, names[keep]
     )
 
 
@@ -141,63 +142,15 @@ def _split(low, high, heavy):
     return np.concatenate(lows, 1), np.concatenate(highs, 1)
 
 
-# Every family is told by the efficiency E that it gives the largest measured size, q = K / K0, which
-# means the same in all of them; two-parameter families by the part f of that loss that grows, too.
-# All return the logarithm of the rate at k = K / K0.
+def _log_rate(family, k, q, *shape):
+    """The logarithm of the rate at `k`, of the curve that has this shape on the largest size `q`."""
+    with np.errstate(over="ignore", under="ignore"):
+        rate = family.curve(k, 1.0, *family.losses.parameters(q, *shape))
+    return np.log(np.clip(rate, *_FLOATS))
 
 
-def _linear(k, q):
-    return np.log(k) + 0 * q
-
-
-def _hard_cap(k, q, kept):
-    return np.minimum(np.log(k), np.log(q * kept))
-
-
-def _power(k, q, kept):
-    return (1 + np.log(kept) / np.log(q)) * np.log(k)
-
-
-def _gustafson(k, q, kept):
-    serial = (1 - kept) * q / (q - 1)
-    return np.log(np.maximum(serial + (1 - serial) * k, 1e-12))
-
-
-def _amdahl(k, q, kept):
-    return np.log(k) - np.log1p((1 / kept - 1) / (q - 1) * (k - 1))
-
-
-def _usl(k, q, kept, part):
-    loss = 1 / kept - 1
-    queue, talk = loss * (1 - part) / (q - 1), loss * part / (q * (q - 1))
-    return np.log(k) - np.log1p(queue * (k - 1) + talk * k * (k - 1))
-
-
-def _logarithmic(k, q, kept, part):
-    loss = 1 / kept - 1
-    serial, growth = loss * (1 - part) / (q - 1), loss * part / (q * np.log(q))
-    return np.log(k) - np.log1p(serial * (k - 1) + growth * k * np.log(k))
-
-
-_CURVES = {
-    "linear": _linear,
-    "hard cap": _hard_cap,
-    "power": _power,
-    "amdahl": _amdahl,
-    "amdahl + log": _logarithmic,
-    "usl": _usl,
-    "gustafson": _gustafson,
-}
-NAMES = tuple(_CURVES)
-
-
-def _box(name, q):
+def _box(family, q):
     """The shapes of a family: limits of E, and of f where there is one."""
-    most = {"hard cap": _IN_SIGHT, "power": 1.2}.get(name, 1.0)
-    nothing_gained = 1 / q
-    return {
-        "linear": (),
-        "power": ((_LOWEST * nothing_gained, most),),
-        "amdahl + log": ((_LOWEST * nothing_gained, most), (0.0, 1.0)),
-        "usl": ((_LOWEST * nothing_gained, most), (0.0, 1.0)),
-    }.get(name, ((min(nothing_gained, 0.99 * most), most),))
+    losses, nothing_gained = family.losses, 1 / q
+    low = min(losses.least * nothing_gained, 0.99 * losses.most)
+    return ((low, losses.most), (0.0, 1.0))[: len(family.parameters)]

@@ -71,8 +71,8 @@ class Rows:
 
     def medians(self) -> Self:
         """One row for each size, the median of its runs: one odd run moves no prediction."""
-        found = [float(np.median(self.rate[self.workers == size])) for size in self.sizes]
-        return replace(self, workers=self.sizes, rate=np.array(found))
+        rates = [float(np.median(self.rate[self.workers == size])) for size in self.sizes]
+        return replace(self, workers=self.sizes, rate=np.array(rates))
 
     def condensed(self, most: int) -> Self:
         """No more rows than `most`, or one for each size: replicates averaged in groups.

@@ -65,7 +65,7 @@ def search(
 
     known = None if near is None else [np.clip(near, low, high)]
     starts = known or sorted(family.starts(rows.workers), key=cost)[:_STARTS]
-    found = [
+    refined = [
         least_squares(
             lambda shape: scaled(rows, family, shape, space, scale)[1] / unit,
             start,
@@ -80,4 +80,4 @@ def search(
         ).x.clip(low, high)
         for start in starts
     ]
-    return min([*starts, *found], key=cost)
+    return min([*starts, *refined], key=cost)

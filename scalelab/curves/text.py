@@ -11,7 +11,7 @@ from scalelab.tables import text
 
 def document(judged: Judgement, full: bool = False) -> dict[str, Any]:
     """Return a judgement as plain data; what is open, or was not estimated, is None."""
-    found: dict[str, Any] = {
+    plain: dict[str, Any] = {
         "unit": judged.rows.unit if judged.rows else judged.table.measure,
         "families": [_family(one, judged.parameters) for one in judged.comparison.fits],
         "chosen": judged.chosen,
@@ -24,16 +24,16 @@ def document(judged: Judgement, full: bool = False) -> dict[str, Any]:
     }
     if full:
         advice = judged.advice
-        found |= text.document(judged.table, judged.findings)
-        found |= {"remarks": list(judged.remarks), "left_out": judged.comparison.left_out}
-        found["coverage"] = judged.predictions[0].coverage if judged.predictions else None
-        found["next"] = advice and {
+        plain |= text.document(judged.table, judged.findings)
+        plain |= {"remarks": list(judged.remarks), "left_out": judged.comparison.left_out}
+        plain["coverage"] = judged.predictions[0].coverage if judged.predictions else None
+        plain["next"] = advice and {
             "target": advice.target,
             "best": advice.best and advice.best.workers,
             "affordable": advice.affordable and advice.affordable.workers,
             "options": [vars(one) for one in advice.options],
         }
-    return found
+    return plain
 
 
 def lines(judged: Judgement) -> Iterator[str]:
@@ -52,11 +52,12 @@ def lines(judged: Judgement) -> Iterator[str]:
 
 
 def _family(fit, parameters):
-    told = parameters[fit.family.name].items()
+    values = parameters[fit.family.name].items()
     return {
         "name": fit.family.name,
         "parameters": {
-            name: {"value": one.value, "low": one.low, "high": one.high} for name, one in told
+            name: {"value": parameter.value, "low": parameter.low, "high": parameter.high}
+            for name, parameter in values
         },
         "loo": fit.loo,
         "aicc": fit.aicc,
@@ -68,32 +69,32 @@ def _families(judged):
     rows = [("", "family", "error on sizes left out", "AICc", "dof", "parameters")]
     for fit in sorted(judged.comparison.fits, key=lambda fit: fit.loo):
         name = fit.family.name
-        told = [_parameter(*item) for item in judged.parameters[name].items()]
+        values = [_parameter(*item) for item in judged.parameters[name].items()]
         error = units.text(fit.loo, "%", 2) if fit.loo < 10 else "over 1000 %"
         aicc = "" if fit.aicc is None else f"{fit.aicc:.1f}"
         mark = "*" if name == judged.chosen else ""
-        rows.append((mark, name, error, aicc, str(fit.dof), ", ".join(told)))
+        rows.append((mark, name, error, aicc, str(fit.dof), ", ".join(values)))
     yield from text.aligned(rows, left=(0, 1, 5))
     for reason in dict.fromkeys(judged.comparison.left_out.values()):
         names = [n for n, why in judged.comparison.left_out.items() if why == reason]
         yield f"not fitted: {', '.join(names)}: {reason}"
     if judged.chosen:
         best = judged.comparison.chosen.family.name
-        said = "foretold the sizes left out best" if best == judged.chosen else "as you asked"
-        yield f"* {judged.chosen}: {said}"
+        why_chosen = "foretold the sizes left out best" if best == judged.chosen else "as you asked"
+        yield f"* {judged.chosen}: {why_chosen}"
 
 
-def _parameter(name, one):
+def _parameter(name, parameter):
     """One parameter with its interval: at a bound it is no estimate, and an end may be open."""
 
     def written(value):
         return units.text(value, "s") if name == "seconds" else units.text(value)
 
-    if one.low is None and one.high is None:
-        return f"{name} {written(one.value)} (at its bound)"
-    low, high = (None if end is None else written(end) for end in (one.low, one.high))
+    if parameter.low is None and parameter.high is None:
+        return f"{name} {written(parameter.value)} (at its bound)"
+    low, high = (None if end is None else written(end) for end in (parameter.low, parameter.high))
     span = f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less"
-    return f"{name} {written(one.value)} ({span})"
+    return f"{name} {written(parameter.value)} ({span})"
 
 
 def _predictions(judged):
@@ -103,28 +104,28 @@ def _predictions(judged):
     base = units.text(judged.rows.base, digits=10)
     heads = ["workers", judged.rows.unit, f"{judged.predictions[0].level:.0%} interval"]
     rows = [(*heads, f"efficiency over {base}", "times the largest size")]
-    for one in judged.predictions:
-        low, value, high = _apart((one.low, one.value, one.high), unit)
-        share = units.text(judged.efficiency(one), "%")
-        count = units.text(one.workers, digits=10)
-        rows.append((count, value, f"{low} to {high}", share, units.text(one.beyond)))
+    for prediction in judged.predictions:
+        low, value, high = _apart((prediction.low, prediction.value, prediction.high), unit)
+        share = units.text(judged.efficiency(prediction), "%")
+        count = units.text(prediction.workers, digits=10)
+        rows.append((count, value, f"{low} to {high}", share, units.text(prediction.beyond)))
     yield from text.aligned(rows)
     if judged.family:
         yield f"by {judged.family} alone: the interval is true only if that law holds"
         return
     likely = sorted(judged.predictions[-1].families.items(), key=lambda pair: -pair[1])
-    told = [f"{name} {units.text(share, '%', 2)}" for name, share in likely if share > 0.01]
-    yield f"by all families together: {', '.join(told)}"
+    shares = [f"{name} {units.text(share, '%', 2)}" for name, share in likely if share > 0.01]
+    yield f"by all families together: {', '.join(shares)}"
     yield judged.predictions[0].coverage
 
 
 def _apart(values, unit):
     """Numbers as texts, with as many digits as it takes to tell them apart."""
     for digits in range(3, 7):
-        told = [units.text(value, unit, digits) for value in values]
-        if len(set(told)) == len(told):
+        texts = [units.text(value, unit, digits) for value in values]
+        if len(set(texts)) == len(texts):
             break
-    return told
+    return texts
 
 
 def _advice(judged):
@@ -133,24 +134,24 @@ def _advice(judged):
         return
     target, before = units.text(advice.target, digits=10), units.text(advice.options[0].before)
     yield ""
-    told = f"At {target} workers the high end of the interval is {before} times the low end"
+    spread = f"At {target} workers the high end of the interval is {before} times the low end"
     if advice.best is None:
-        yield f"{told}; no single measurement below would narrow that much."
+        yield f"{spread}; no single measurement below would narrow that much."
         return
-    yield f"{told}; one more measurement brings that, on average, to:"
+    yield f"{spread}; one more measurement brings that, on average, to:"
     rows, idle = [], []
-    for one in advice.options:
-        count = units.text(one.workers, digits=10)
-        if one.narrower < WORTH:
+    for option in advice.options:
+        count = units.text(option.workers, digits=10)
+        if option.narrower < WORTH:
             idle.append(count)
             continue
-        cells = {"workers": count, "high over low": units.text(one.after)}
-        cells["narrower by"] = units.text(one.narrower, "%", 2)
-        if one.seconds is not None:
-            cells["run takes"] = units.text(one.seconds, "s")
-        if one.price is not None:
-            each = "price of an hour" if one.seconds is None else "price of a run"
-            cells[each] = f"${units.text(one.price)}"
+        cells = {"workers": count, "high over low": units.text(option.after)}
+        cells["narrower by"] = units.text(option.narrower, "%", 2)
+        if option.seconds is not None:
+            cells["run takes"] = units.text(option.seconds, "s")
+        if option.price is not None:
+            each = "price of an hour" if option.seconds is None else "price of a run"
+            cells[each] = units.dollars(option.price)
         rows.append(cells)
     yield from text.aligned([tuple(rows[0]), *(tuple(cells.values()) for cells in rows)])
     if idle:

@@ -1,15 +1,18 @@
-"""Records in a file that is whole at any moment: what was measured survives Ctrl-C, and a kill.
+"""Files that are whole at any moment: what was measured or graded survives Ctrl-C, and a kill.
 
-Every time it is written anew beside the old file and then put in its place. Reading: `formats.read`.
+Every time one is written anew beside the old file and then put in its place. Reading: `formats.read`.
 """
 
 import contextlib
 import os
+import threading
 from pathlib import Path
 
 from scalelab import records
 from scalelab.arguments import shown
 from scalelab.refusal import Refusal
+
+UNFINISHED = ".new"  # how a file ends that was being written when its writer was killed
 
 
 def write(path: str | Path, record: records.Record) -> None:
@@ -30,18 +33,30 @@ def write(path: str | Path, record: records.Record) -> None:
 def put(path: str | Path, text: str) -> None:
     """Put a text into a file in the same way."""
     target = checked(path)
-    fresh = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with fresh.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(target)
-    except BaseException as error:
+        keep(target, text.encode())
+    except OSError as error:
+        raise _unwritable(path, error.strerror or "an error") from None
+
+
+def keep(path: Path, data: bytes, sync: bool = True) -> None:
+    """Write a file whole or not at all, its folders too; without `sync`, a power cut may still lose it.
+
+    Raises OSError as it comes, for callers who can say more than that this file cannot be written.
+    """
+    # Short, however long the name is, and of this thread only.
+    fresh = path.with_name(f".{threading.get_native_id()}{UNFINISHED}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with fresh.open("wb") as file:
+            file.write(data)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        fresh.replace(path)
+    except BaseException:
         with contextlib.suppress(OSError):
             fresh.unlink()
-        if isinstance(error, OSError):
-            raise _unwritable(path, error.strerror or "an error") from None
         raise
 
 

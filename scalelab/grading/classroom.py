@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scalelab.checks.keys import course_key
+from scalelab.files import atomic
 from scalelab.grading.box.sandbox import MODULES
 from scalelab.grading.inputs.collect import collect
 from scalelab.grading.inputs.course import Course, roster as read_roster, writing
@@ -54,35 +55,35 @@ def grade(
     checks = _checks(source, wish.tasks)
     place = course.graded / source.slug
     with writing(place):
-        for left in place.glob("**/.*.new"):  # half a file of a run that was killed
+        for left in place.glob(f"**/.*{atomic.UNFINISHED}"):  # half a file of a run that was killed
             left.unlink()
         submissions = _submissions(course, source, wish)
-        jobs = [_job(course, source, one, wish, checks) for one in submissions]
-        found = run(jobs, executor, slots, place / "results", progress)
-        everybody = _everybody(place, found) if wish.only else found
+        jobs = [_job(course, source, submission, wish, checks) for submission in submissions]
+        graded = run(jobs, executor, slots, place / "results", progress)
+        everybody = _everybody(place, graded) if wish.only else graded
         return write(
             course, source, [everybody[name] for name in sorted(everybody)], wish.gradebook
         )
 
 
 def write(
-    course: Course, source: Source, found: Sequence[Result], gradebook: bool = True
+    course: Course, source: Source, graded: Sequence[Result], gradebook: bool = True
 ) -> dict[str, Any]:
     """Write gradebook, graded notebooks, feedback, tables and the class report from results."""
     place = course.graded / source.slug
     marks: dict[str, Marks] = {}
     penalties: dict[str, float] = {}
     if gradebook:
-        record.record(course, source, found)
+        record.record(course, source, graded)
         marks, penalties = record.by_hand(course, source)
-    for one in found:
-        _pages(course, source, one, marks, penalties)
-    for name, text in report.tables(source, found, marks, penalties).items():
-        results.keep(place / name, text.encode())
-    told = report.summary(source, found, marks, penalties)
-    results.keep(place / "report.json", (json.dumps(told, indent=1) + "\n").encode())
-    results.keep(place / "report.html", report.html(told).encode())
-    return told
+    for result in graded:
+        _pages(course, source, result, marks, penalties)
+    for name, text in report.tables(source, graded, marks, penalties).items():
+        atomic.keep(place / name, text.encode())
+    summary = report.summary(source, graded, marks, penalties)
+    atomic.keep(place / "report.json", (json.dumps(summary, indent=1) + "\n").encode())
+    atomic.keep(place / "report.html", report.html(summary).encode())
+    return summary
 
 
 def _submissions(course, source, wish):
@@ -92,8 +93,10 @@ def _submissions(course, source, wish):
         expected.update(record.students(course))
     expected.update(wish.only)
     place = wish.submitted or course.folder("submitted")
-    found = collect(place, source.slug, wish.pattern, expected)
-    return [one for one in found if not wish.only or one.student in wish.only]
+    everybody = collect(place, source.slug, wish.pattern, expected)
+    return [
+        submission for submission in everybody if not wish.only or submission.student in wish.only
+    ]
 
 
 def _job(course, source, submission, wish, checks):
@@ -134,20 +137,20 @@ def _checks(source, tasks):
 
 def _everybody(place, found):
     """Return the results of all students, of this run and of those before."""
-    kept = map(results.read, sorted((place / "results").glob("*.json")))
-    return {one["student"]: one for one in kept if one} | found
+    earlier = map(results.read, sorted((place / "results").glob("*.json")))
+    return {result["student"]: result for result in earlier if result} | found
 
 
-def _pages(course, source, one, marks, penalties):
+def _pages(course, source, result, marks, penalties):
     """Write what is shown of one result, in the folders where nbgrader looks for it."""
-    student = one["student"]
+    student = result["student"]
     name = results.file_name(student)
     of = marks.get(student, {}), penalties.get(student, 0.0)
     for step, suffix, data in (
-        ("feedback", "html", feedback(source, one, *of).encode()),
-        ("autograded", "ipynb", autograded.notebook(course, source, one)),
+        ("feedback", "html", feedback(source, result, *of).encode()),
+        ("autograded", "ipynb", autograded.notebook(course, source, result)),
     ):
-        shown = step == "feedback" or one["tests"]
-        if shown and one["status"] != results.MISSING:
+        shown = step == "feedback" or result["tests"]
+        if shown and result["status"] != results.MISSING:
             place = course.folder(step) / name / source.slug / f"{source.slug}.{suffix}"
-            results.keep(place, data, sync=False)  # it can be made again
+            atomic.keep(place, data, sync=False)  # it can be made again

@@ -78,14 +78,17 @@ def explain_busbw(
         band = _band(algorithm)
         expected = tuple(x * ceiling for x in band)
         verdict = _verdict(share, band)
-    found = BusBandwidth(
+    bandwidth = BusBandwidth(
         rate, bus, times, wire, algorithm or "ring", link, share, expected, ceiling, verdict, ()
     )
-    told = [*_what(found, size, seconds, collective, workers), *_why(found, workers, collective)]
+    sentences = [
+        *_what(bandwidth, size, seconds, collective, workers),
+        *_why(bandwidth, workers, collective),
+    ]
     if reported is not None:
         reported = real("reported", reported, "it is in bytes per second", 0, 1e18, above=True)
-        told.append(_trap(reported, found))
-    return replace(found, sentences=tuple(told))
+        sentences.append(_trap(reported, bandwidth))
+    return replace(bandwidth, sentences=tuple(sentences))
 
 
 def _band(algorithm):
@@ -99,48 +102,52 @@ def _verdict(share, band):
     return "below" if share < low else "as expected" if share <= high else "close to the link"
 
 
-def _what(found, size, seconds, collective, workers):
+def _what(bandwidth, size, seconds, collective, workers):
     yield (
-        f"{text(size, 'B', binary=True)} in {text(seconds, 's')} is {_rate(found.algorithm_bandwidth)}"
-        f" of message; times {found.factor:g}, the factor of {collective} on {workers} workers, that "
-        f"is a bus bandwidth of {_rate(found.bus_bandwidth)}."
+        f"{text(size, 'B', binary=True)} in {text(seconds, 's')} is {_rate(bandwidth.algorithm_bandwidth)}"
+        f" of message; times {bandwidth.factor:g}, the factor of {collective} on {workers} workers, that "
+        f"is a bus bandwidth of {_rate(bandwidth.bus_bandwidth)}."
     )
+    through = (
+        f"By {_an(bandwidth.algorithm)}, {_rate(bandwidth.wire)} went through each port, each way"
+    )
+    if bandwidth.link is None:
+        yield f"{through}."
+        return
+    expected = " to ".join(text(share, "%") for share in _band(bandwidth.algorithm))
     yield (
-        f"By {_an(found.algorithm)}, {_rate(found.wire)} went through each port, each way."
-        if found.link is None
-        else f"By {_an(found.algorithm)}, {_rate(found.wire)} went through each port, each way: "
-        f"{text(found.share, '%')} of the {_rate(found.link.bandwidth)} of {found.link.name}; large "
-        f"messages reach {' to '.join(text(x, '%') for x in _band(found.algorithm))}."
+        f"{through}: {text(bandwidth.share, '%')} of the {_rate(bandwidth.link.bandwidth)} of "
+        f"{bandwidth.link.name}; large messages reach {expected}."
     )
 
 
-def _why(found, workers, collective):
-    if found.verdict == "below":
+def _why(bandwidth, workers, collective):
+    if bandwidth.verdict == "below":
         yield (
             "Below that the message may be too short (does a larger one get more?), the path slower "
             "than this link (PCIe, one card of several, a shared switch), or the link one of several."
         )
-    if found.verdict == "close to the link":
+    if bandwidth.verdict == "close to the link":
         yield (
             "Closer to the link than protocols allow, as a rule: check that the link is counted in "
             "one direction, and that several of them do not add up."
         )
-    if found.verdict == "above the link":
-        yield from _above(found, workers, collective)
+    if bandwidth.verdict == "above the link":
+        yield from _above(bandwidth, workers, collective)
 
 
-def _above(found, workers, collective):
-    link = found.link.bandwidth
-    if found.algorithm == "ring" and collective == "all-reduce":
+def _above(bandwidth, workers, collective):
+    link = bandwidth.link.bandwidth
+    if bandwidth.algorithm == "ring" and collective == "all-reduce":
         inside = switch_bandwidth(1, 1, workers)  # bytes per byte of the message
-        most = link * found.factor / inside
+        most = link * bandwidth.factor / inside
         reason = f"a switch that adds (NVLS, SHARP) shows up to {_rate(most)} over this link"
-        if found.bus_bandwidth <= most:
+        if bandwidth.bus_bandwidth <= most:
             yield (
                 f"A ring cannot do that: its bus bandwidth is what flows through the wire. But {reason}"
                 ", because each port carries (K+1)/K of the message and the factor still says "
                 f"2 (K-1)/K; then the wire carried "
-                f"{_rate(found.algorithm_bandwidth * inside)}. "
+                f"{_rate(bandwidth.algorithm_bandwidth * inside)}. "
                 "NCCL_NVLS_ENABLE=0 tells."
             )
             return
@@ -151,19 +158,19 @@ def _above(found, workers, collective):
     )
 
 
-def _trap(reported, found):
+def _trap(reported, bandwidth):
     traps = (
         (1.0, "as computed here"),
         (1e9 / 2**30, "GiB/s printed as GB/s: 1 GiB is 1.074 GB"),
         (2**30 / 1e9, "a size in GB taken for GiB: 1 GiB is 1.074 GB"),
-        (1 / found.factor, "the algorithm's bandwidth, without the factor"),
-        (found.factor, "the factor applied twice"),
+        (1 / bandwidth.factor, "the algorithm's bandwidth, without the factor"),
+        (bandwidth.factor, "the factor applied twice"),
         (8.0, "bits, not bytes"),
         (1 / 8, "bytes taken for bits"),
         (2.0, "both directions added up"),
         (0.5, "half of it: a link of both directions halved once too often"),
     )
-    ratio = reported / found.bus_bandwidth
+    ratio = reported / bandwidth.bus_bandwidth
     near = [why for quotient, why in traps if abs(ratio / quotient - 1) < _CLOSE]
     why = " or ".join(dict.fromkeys(near)) or "no mistake that is known here explains it"
     return f"The reported {_rate(reported)} is {text(ratio)} times that: {why}."

@@ -46,17 +46,17 @@ def crossovers(first: AlphaBeta, second: AlphaBeta) -> tuple[float, ...]:
     low = max(first.sweep.size.min(), second.sweep.size.min())
     high = min(first.sweep.size.max(), second.sweep.size.max())
     edges = [low, *sorted(e for e in (*first.edges, *second.edges) if low < e < high), high]
-    found, before = [], 0.0
+    crossings, before = [], 0.0
     for start, end in itertools.pairwise(edges):
-        ours, theirs = (one.regime(math.sqrt(start * end)) for one in (first, second))
+        ours, theirs = (fit.regime(math.sqrt(start * end)) for fit in (first, second))
 
         def gap(size, ours=ours, theirs=theirs):
             return ours.seconds(size) - theirs.seconds(size)
 
         if before * gap(start) < 0:  # they jumped over one another
-            found.append(start)
+            crossings.append(start)
         if gap(start) * gap(end) < 0:
             slope = (gap(end) - gap(start)) / (end - start)
-            found.append(start - gap(start) / slope)
+            crossings.append(start - gap(start) / slope)
         before = gap(end)
-    return tuple(float(size) for size in found)
+    return tuple(float(size) for size in crossings)

@@ -85,7 +85,7 @@ def split(sweep: Sweep) -> list[Way]:
     for start, end in itertools.combinations(cuts, 2):
         if len(np.unique(sweep.size[start:end])) >= FEWEST:
             pieces[start, end] = _highest(sweep.at(slice(start, end)))
-    found = []
+    judged = []
     for breaks in range(_MOST + 1):
         count = 2 * (breaks + 1) + _BREAK * breaks + 1  # with the noise
         if breaks and count >= len(sweep.size):
@@ -95,10 +95,10 @@ def split(sweep: Sweep) -> list[Way]:
             if all(edge in pieces for edge in edges):
                 total = sum(pieces[edge] for edge in edges)
                 criterion = count * np.log(len(sweep.size)) - 2 * total.max()
-                found.append((criterion, edges, float(_NOISES[total.argmax()])))
-    least = min(found)[0]
-    weights = [np.exp((least - one[0]) / 2) for one in found]
-    ways = [Way(w, *one[1:]) for w, one in zip(weights, found, strict=True) if w > _NEGLIGIBLE]
+                judged.append((criterion, edges, float(_NOISES[total.argmax()])))
+    least = min(judged)[0]
+    weights = [np.exp((least - way[0]) / 2) for way in judged]
+    ways = [Way(w, *way[1:]) for w, way in zip(weights, judged, strict=True) if w > _NEGLIGIBLE]
     return sorted(ways, reverse=True)
 
 

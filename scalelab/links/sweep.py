@@ -117,30 +117,30 @@ class Sweep:
         """
         listed = samples.samples if isinstance(samples, Recording) else tuple(samples)
         given = [sample.given for sample in listed]
-        if not given or not all("bytes" in one and "workers" in one for one in given):
+        if not given or not all("bytes" in keys and "workers" in keys for keys in given):
             raise Refusal(
                 f"samples must be a sweep that tells bytes and workers, got {len(given)} of which "
-                f"{sum('bytes' in one for one in given)} tell bytes: measure.collectives makes one"
+                f"{sum('bytes' in keys for keys in given)} tell bytes: measure.collectives makes one"
             )
-        told: dict[str, set[Any]] = {
-            key: {one.get(key) for one in given} for key in ("workers", "algorithm")
+        experiment: dict[str, set[Any]] = {
+            key: {keys.get(key) for keys in given} for key in ("workers", "algorithm")
         }
-        told["collective"] = {
-            one.get("collective") or sample.label.split(" of ")[0]
-            for one, sample in zip(given, listed, strict=True)
+        experiment["collective"] = {
+            keys.get("collective") or sample.label.split(" of ")[0]
+            for keys, sample in zip(given, listed, strict=True)
         }
-        for key, values in told.items():
+        for key, values in experiment.items():
             if len(values) > 1:
                 raise Refusal(
                     f"samples must be of one experiment, got {key} {shown(sorted(map(str, values)))}"
                     ": fit them one by one"
                 )
         return cls.of(
-            [one["bytes"] for one in given],
+            [keys["bytes"] for keys in given],
             [sample.median for sample in listed],
-            workers=int(told["workers"].pop()),
-            collective=collective or told["collective"].pop(),
-            algorithm=algorithm or told["algorithm"].pop(),
+            workers=int(experiment["workers"].pop()),
+            collective=collective or experiment["collective"].pop(),
+            algorithm=algorithm or experiment["algorithm"].pop(),
         )
 
     @classmethod

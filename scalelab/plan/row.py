@@ -32,14 +32,12 @@ class Fit:
 def fastest(job: Job, workers: int, share: float) -> Fit | str:
     """Return the fastest Fit on K devices; if none fits, the one that comes closest; or a reason as text."""
     best, closest = None, None
-    for layout in _candidates(job, workers):
-        held = plan_memory.held(job, layout, workers)
-        total = sum(held.values())
-        if total <= job.cluster.usable_memory * job.cluster.memory:
+    for layout, held, fits in _candidates(job, workers):
+        if fits:
             time = step.time(job, layout, workers, share)
             if best is None or time.seconds < best.time.seconds:
                 best = Fit(layout, time, held, True)
-        elif closest is None or total < sum(closest[1].values()):
+        elif closest is None or sum(held.values()) < sum(closest[1].values()):
             closest = layout, held
     if best:
         return best
@@ -50,7 +48,10 @@ def fastest(job: Job, workers: int, share: float) -> Fit | str:
 
 
 def _candidates(job, workers):
-    """Yield layouts without None: of two that differ in recomputing only, the second is a last resort."""
+    """Yield layouts without None, what a device holds of each, and whether that fits.
+
+    Of two that differ in recomputing only, the second is a last resort.
+    """
     layout = job.layout
     for tensor in [layout.tensor] if layout.tensor else _tensors(job, workers):
         if workers % tensor:
@@ -67,16 +68,17 @@ def _candidates(job, workers):
                 if micro > share:
                     continue
                 for recompute in [layout.recompute] if layout.recompute else _recomputes(layout):
-                    one = replace(
+                    candidate = replace(
                         layout,
                         tensor=tensor,
                         pipeline=pipeline,
                         micro_batch=micro,
                         recompute=recompute,
                     )
-                    yield one
-                    held = sum(plan_memory.held(job, one, workers).values())
-                    if held <= job.cluster.usable_memory * job.cluster.memory:
+                    held = plan_memory.held(job, candidate, workers)
+                    fits = sum(held.values()) <= job.cluster.usable_memory * job.cluster.memory
+                    yield candidate, held, fits
+                    if fits:
                         break  # computing more again would only be slower
 
 

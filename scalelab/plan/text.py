@@ -22,7 +22,7 @@ def lines(plan: Plan, notes: bool = False) -> Iterator[str]:
 
     yield from _head(plan)
     yield ""
-    rows = [_HEADINGS, *(_cells(plan, one) for one in plan.rows)]
+    rows = [_HEADINGS, *(_cells(plan, row) for row in plan.rows)]
     yield from aligned(rows, left=(1, 6, 11), drop_empty=True)
     yield ""
     yield from _choice(plan)
@@ -68,34 +68,34 @@ def _head(plan):
     )
 
 
-def _cells(plan, one):
-    mark = "<- buy" if one.workers == plan.chosen else ""
-    if not mark and one.workers in plan.excluded:
-        kind = plan.excluded[one.workers][0].kind
+def _cells(plan, row):
+    mark = "<- buy" if row.workers == plan.chosen else ""
+    if not mark and row.workers in plan.excluded:
+        kind = plan.excluded[row.workers][0].kind
         mark = kind if kind in ("too big", "too late", "too dear") else "excluded"
     return (
-        str(one.workers),
-        layout(one),
-        units.text(one.seconds, "s"),
-        units.text(one.throughput),
-        units.text(one.mfu, "%"),
-        units.text(one.efficiency, "%"),
-        one.kind,
-        units.text(one.memory, "%"),
-        time(one.run),
-        "" if one.dollars is None else f"${one.dollars:,.0f}",
-        "" if one.joules is None else units.text(one.joules / 3600, "Wh"),
+        str(row.workers),
+        layout(row),
+        units.text(row.seconds, "s"),
+        units.text(row.throughput),
+        units.text(row.mfu, "%"),
+        units.text(row.efficiency, "%"),
+        row.kind,
+        units.text(row.memory, "%"),
+        time(row.run),
+        "" if row.dollars is None else f"${row.dollars:,.0f}",
+        "" if row.joules is None else units.text(row.joules / 3600, "Wh"),
         mark,
     )
 
 
-def layout(one: Row) -> str:
+def layout(row: Row) -> str:
     """Write a layout like "t2 p4 d16 b1 full": tensor, pipeline, copies, micro-batch, recomputation."""
-    laid = one.layout
+    laid = row.layout
     assert laid.tensor
     parts = [
         *(f"t{laid.tensor}" if laid.tensor > 1 else "", f"p{laid.pipeline}"),
-        f"d{one.workers // laid.split}",
+        f"d{row.workers // laid.split}",
         f"b{laid.micro_batch}",
         "" if laid.recompute == "none" else laid.recompute,
     ]
@@ -178,16 +178,16 @@ def _where(at):
         if getattr(at.time, cause) >= 5e-4 * at.seconds
     ]
     yield from _wrapped(f"Where its step goes: {', '.join(parts)}.")
-    told = []
+    costs = []
     if at.dollars_per_million is not None:
-        told.append(f"${at.dollars_per_million:.3g} per million tokens")
+        costs.append(f"${at.dollars_per_million:.3g} per million tokens")
     if at.joules_per_token is not None:
-        told.append(f"{units.text(at.joules_per_token, 'J')} per token")
+        costs.append(f"{units.text(at.joules_per_token, 'J')} per token")
     if at.useful_share is not None:
-        told.append(f"{at.useful_share:.1%} of the time lasts, after checkpoints and failures")
-    if told:
+        costs.append(f"{at.useful_share:.1%} of the time lasts, after checkpoints and failures")
+    if costs:
         yield from _wrapped(
-            f"A result costs {', '.join(told)}." if len(told) > 1 else f"{told[0]}."
+            f"A result costs {', '.join(costs)}." if len(costs) > 1 else f"{costs[0]}."
         )
 
 
@@ -196,19 +196,19 @@ def _whatifs(plan):
     rows = [
         (f"what if, on {first.workers}", "step", "tokens/s", "MFU", "memory", "time", "bill", "")
     ]
-    for one in plan.whatifs:
-        note = f"worth ${one.worth:.2f} a device-hour" if one.worth is not None else ""
+    for whatif in plan.whatifs:
+        note = f"worth ${whatif.worth:.2f} a device-hour" if whatif.worth is not None else ""
         rows.append(
             (
-                one.change,
-                units.text(one.row.seconds, "s"),
-                f"{one.gain - 1:+.1%}",
-                units.text(one.row.mfu, "%"),
-                "too big" if not one.row.fits else units.text(one.row.memory, "%"),
-                time(one.row.run),
+                whatif.change,
+                units.text(whatif.row.seconds, "s"),
+                f"{whatif.gain - 1:+.1%}",
+                units.text(whatif.row.mfu, "%"),
+                "too big" if not whatif.row.fits else units.text(whatif.row.memory, "%"),
+                time(whatif.row.run),
                 ""
-                if one.row.dollars is None or one.worth is not None
-                else f"${one.row.dollars:,.0f}",
+                if whatif.row.dollars is None or whatif.worth is not None
+                else f"${whatif.row.dollars:,.0f}",
                 note,
             )
         )
@@ -238,41 +238,46 @@ def document(plan: Plan) -> dict[str, Any]:
             "kernel_share_from": plan.share_from,
             "band": {"factor": plan.band, "level": published.LEVEL},
             "goal": asdict(plan.job.goal),
-            "rows": [_row(plan, one) for one in plan.rows],
+            "rows": [_row(plan, row) for row in plan.rows],
             "impossible": [{"workers": k, "why": why} for k, why in plan.impossible.items()],
             "chosen": plan.chosen,
             "safe": plan.safe,
             "why": plan.why,
             "what_ifs": [
-                {"change": one.change, "gain": one.gain, "worth": one.worth, **_row(plan, one.row)}
-                for one in plan.whatifs
+                {
+                    "change": whatif.change,
+                    "gain": whatif.gain,
+                    "worth": whatif.worth,
+                    **_row(plan, whatif.row),
+                }
+                for whatif in plan.whatifs
             ],
             "notes": list(plan.notes),
         }
     )
 
 
-def _row(plan, one):
-    held = {**one.held, "share": one.memory}
+def _row(plan, row):
+    held = {**row.held, "share": row.memory}
     return {
-        "workers": one.workers,
-        "layout": asdict(one.layout) | {"data": one.workers // one.layout.split},
-        "seconds": one.seconds,
-        "low": one.seconds / plan.band,
-        "high": one.seconds * plan.band,
-        "terms": {cause: getattr(one.time, cause) for cause in step.CAUSES},
-        "throughput": one.throughput,
-        "efficiency": one.efficiency,
-        "mfu": one.mfu,
-        "bottleneck": one.kind,
+        "workers": row.workers,
+        "layout": asdict(row.layout) | {"data": row.workers // row.layout.split},
+        "seconds": row.seconds,
+        "low": row.seconds / plan.band,
+        "high": row.seconds * plan.band,
+        "terms": {cause: getattr(row.time, cause) for cause in step.CAUSES},
+        "throughput": row.throughput,
+        "efficiency": row.efficiency,
+        "mfu": row.mfu,
+        "bottleneck": row.kind,
         "memory": held,
-        "fits": one.fits,
-        "run_seconds": one.run,
-        "useful_share": one.useful_share,
-        "device_hours": one.hours,
-        "dollars": one.dollars,
-        "joules": one.joules,
-        "dollars_per_million_tokens": one.dollars_per_million,
-        "joules_per_token": one.joules_per_token,
-        "excluded": [reason.text for reason in plan.excluded.get(one.workers, ())],
+        "fits": row.fits,
+        "run_seconds": row.run,
+        "useful_share": row.useful_share,
+        "device_hours": row.hours,
+        "dollars": row.dollars,
+        "joules": row.joules,
+        "dollars_per_million_tokens": row.dollars_per_million,
+        "joules_per_token": row.joules_per_token,
+        "excluded": [reason.text for reason in plan.excluded.get(row.workers, ())],
     }

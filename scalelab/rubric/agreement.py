@@ -24,10 +24,10 @@ def agree(passes: Sequence[Pass]) -> tuple[str, ...]:
         for name in FIELDS:
             _same(name, getattr(first, name), getattr(other, name), first, other)
         for name in sorted(set(first.configuration) | set(other.configuration)):
-            one, two = first.configuration.get(name), other.configuration.get(name)
-            if one != two:
+            here, there = first.configuration.get(name), other.configuration.get(name)
+            if here != there:
                 _refuse(
-                    f"configuration {name!r}", one, two, first, other,
+                    f"configuration {name!r}", here, there, first, other,
                     "measure again alike, or declare it in `varied` where it changes on purpose",
                 )  # fmt: skip
         if set(first.varied) != set(other.varied):
@@ -41,10 +41,10 @@ def agree(passes: Sequence[Pass]) -> tuple[str, ...]:
 def _seeds(passes):
     """Every size from the same seeds, each once: the luck of one seed helps all sizes or none."""
     seeds = {}
-    for one in passes:
-        seeds.setdefault(one.workers, []).append(one.seed)
-    for workers, found in seeds.items():
-        again = {seed for seed in found if found.count(seed) > 1}
+    for run in passes:
+        seeds.setdefault(run.workers, []).append(run.seed)
+    for workers, of_size in seeds.items():
+        again = {seed for seed in of_size if of_size.count(seed) > 1}
         if again:
             raise Refusal(
                 f"passes of {workers} workers must differ in their seed, got {min(again)} more than "
@@ -61,33 +61,33 @@ def _seeds(passes):
 
 def _varied_with_the_workers(passes):
     """What varies on purpose is the same wherever the workers are."""
-    found = {}
-    for one in passes:
-        before = found.setdefault(one.workers, one)
-        for name in sorted(one.varied):
-            if one.varied[name] != before.varied[name]:
+    first = {}
+    for run in passes:
+        before = first.setdefault(run.workers, run)
+        for name in sorted(run.varied):
+            if run.varied[name] != before.varied[name]:
                 _refuse(
-                    f"varied {name!r}", before.varied[name], one.varied[name], before, one,
+                    f"varied {name!r}", before.varied[name], run.varied[name], before, run,
                     "let it depend on the workers only",
                 )  # fmt: skip
 
 
-def _host(one):
-    machine = one.machine
+def _host(run):
+    machine = run.machine
     return machine.name, machine.python, machine.torch, machine.cuda
 
 
-def _same(name, one, two, first, other):
-    if one != two:
+def _same(name, here, there, first, other):
+    if here != there:
         if name == "machine":
-            differing = [(a, b) for a, b in zip(one, two, strict=True) if a != b]
-            one, two = differing[0]
-        _refuse(name, one, two, first, other, _REMEDY[name])
+            differing = [(a, b) for a, b in zip(here, there, strict=True) if a != b]
+            here, there = differing[0]
+        _refuse(name, here, there, first, other, _REMEDY[name])
 
 
-def _refuse(what, one, two, first, other, remedy="declare the same in all passes"):
-    here, there = f"{first.workers} workers", f"{other.workers}"
+def _refuse(what, here, there, first, other, remedy="declare the same in all passes"):
+    sizes = f"{first.workers} workers", f"{other.workers}"
     raise Refusal(
-        f"passes must agree in {what}, got {shown(one)} with {here} and {shown(two)} with {there}: "
-        f"{remedy}"
+        f"passes must agree in {what}, got {shown(here)} with {sizes[0]} and {shown(there)} with "
+        f"{sizes[1]}: {remedy}"
     )

@@ -18,7 +18,7 @@ from scalelab.rubric.claim import CLAIMS, error, of_claim
 from scalelab.rubric.ranking import Limits
 from scalelab.rubric.rubric import Report
 from scalelab.tables.finding import SEVERITIES, Finding
-from scalelab.units import text
+from scalelab.units import counted, text
 
 __all__ = ["CLAIMS", "Assessment", "assess"]
 
@@ -36,11 +36,11 @@ class Assessment:
     @property
     def sound(self) -> bool:
         """Whether nothing in it is an error."""
-        return all(one.severity != "error" for one in self.findings)
+        return all(finding.severity != "error" for finding in self.findings)
 
     def names(self, severity: str | None = None) -> list[str]:
         """The names of the findings, of one severity or of all."""
-        return [one.name for one in self.findings if severity in (None, one.severity)]
+        return [finding.name for finding in self.findings if severity in (None, finding.severity)]
 
 
 def assess(
@@ -58,7 +58,7 @@ def assess(
     passes, findings = _read(handed_in)
     if passes is None:
         return Assessment(tuple(findings), None)
-    findings += [found for rule in _RULES if (found := rule(passes)) is not None]
+    findings += [finding for rule in _RULES if (finding := rule(passes)) is not None]
     report = None
     try:
         rows = {name: how.pop(name) for name in ("price", "flat_rate") if name in how}
@@ -69,7 +69,7 @@ def assess(
         findings += _of_report(report)
     if claim is not None:
         findings += of_claim(claim, report)
-    order = sorted(findings, key=lambda found: SEVERITIES.index(found.severity))
+    order = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
     return Assessment(tuple(order), report)
 
 
@@ -87,30 +87,30 @@ def _read(given):
     if isinstance(given, Pass):
         given = Passes("one pass", (given,))
     if not isinstance(given, Passes) or not given.passes:
-        said = f"There are no passes in it, but {shown(given)}."
-        return None, [error("unreadable", said, "Hand in what one_pass.append wrote.")]
+        lack = f"There are no passes in it, but {shown(given)}."
+        return None, [error("unreadable", lack, "Hand in what one_pass.append wrote.")]
     return given, []
 
 
 def _edited(passes):
-    off = tuple(i for i, one in enumerate(passes.passes, 1) if not one.intact)
+    off = tuple(i for i, run in enumerate(passes.passes, 1) if not run.intact)
     if not off:
         return None
-    said = f"{len(off)} of {len(passes.passes)} passes are not what was sealed."
+    fault = f"{len(off)} of {len(passes.passes)} passes are not what was sealed."
     return error(
-        "edited", said, "Hand in the file as it was written, and run again if needed.", off
+        "edited", fault, "Hand in the file as it was written, and run again if needed.", off
     )
 
 
 def _copied(passes):
     seen, off = {}, []
-    for number, one in enumerate(passes.passes, 1):
-        if seen.setdefault((one.seconds, one.elapsed), number) != number:
+    for number, run in enumerate(passes.passes, 1):
+        if seen.setdefault((run.seconds, run.elapsed), number) != number:
             off.append(number)
     if not off:
         return None
-    said = "The same run stands there more than once: its times agree in every digit."
-    return error("copied", said, "Run each pass, with its own seed.", tuple(off))
+    fault = "The same run stands there more than once: its times agree in every digit."
+    return error("copied", fault, "Run each pass, with its own seed.", tuple(off))
 
 
 def _mixed(passes):
@@ -122,64 +122,62 @@ def _mixed(passes):
 
 
 def _baseline(passes):
-    least = min(one.workers for one in passes.passes)
+    least = min(run.workers for run in passes.passes)
     if least == 1:
         return None
-    said = f"The smallest size is {least} workers, so what was lost on the way there does not show."
+    doubt = (
+        f"The smallest size is {least} workers, so what was lost on the way there does not show."
+    )
     return Finding(
-        "no_baseline", "warning", said, "Add one worker, or say 'relative to' throughout."
+        "no_baseline", "warning", doubt, "Add one worker, or say 'relative to' throughout."
     )
 
 
 def _sizes(passes):
-    count = len({one.workers for one in passes.passes})
+    count = len({run.workers for run in passes.passes})
     if count >= FEWEST_SIZES:
         return None
-    said = f"{_counted(count, 'worker count')} cannot tell one curve from another."
-    return Finding("few_sizes", "warning", said, f"Measure at least {FEWEST_SIZES}.")
-
-
-def _counted(count, thing):
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+    doubt = f"{counted(count, 'worker count')} cannot tell one curve from another."
+    return Finding("few_sizes", "warning", doubt, f"Measure at least {FEWEST_SIZES}.")
 
 
 def _seeds(passes):
-    count = len({one.seed for one in passes.passes})
+    count = len({run.seed for run in passes.passes})
     if count >= FEWEST_SEEDS:
         return None
-    said = f"{_counted(count, 'seed')} cannot tell an effect on quality from luck."
-    return Finding("few_seeds", "warning", said, f"Repeat every size with {FEWEST_SEEDS} seeds.")
+    doubt = f"{counted(count, 'seed')} cannot tell an effect on quality from luck."
+    return Finding("few_seeds", "warning", doubt, f"Repeat every size with {FEWEST_SEEDS} seeds.")
 
 
 def _crowded(passes):
-    cores = {one.machine.cores for one in passes.passes if one.machine.cores}
-    over = sorted({one.workers for one in passes.passes if cores and one.workers > max(cores)})
+    cores = {run.machine.cores for run in passes.passes if run.machine.cores}
+    over = sorted({run.workers for run in passes.passes if cores and run.workers > max(cores)})
     # A cluster of such machines, or GPUs, may well have enough.
-    if not over or any(one.machine.gpus or "nodes" in one.varied for one in passes.passes):
+    if not over or any(run.machine.gpus or "nodes" in run.varied for run in passes.passes):
         return None
-    told = " and ".join(filter(None, [", ".join(map(str, over[:-1])), str(over[-1])]))
-    said = f"On {max(cores)} cores, {told} workers took turns: their times hold the waiting."
+    sizes = " and ".join(filter(None, [", ".join(map(str, over[:-1])), str(over[-1])]))
+    fault = f"On {max(cores)} cores, {sizes} workers took turns: their times hold the waiting."
     return Finding(
-        "crowded", "note", said, "Say so beside the table; it is a wall of this machine."
+        "crowded", "note", fault, "Say so beside the table; it is a wall of this machine."
     )
 
 
 def _priced(passes):
-    if all(one.rate is not None for one in passes.passes):
+    if all(run.rate is not None for run in passes.passes):
         return None
-    said = "Not every pass states its rate."
-    return Finding("no_rate", "warning", said, "Give dollars per hour of all workers, with a date.")
+    lack = "Not every pass states its rate."
+    return Finding("no_rate", "warning", lack, "Give dollars per hour of all workers, with a date.")
 
 
 def _worked(passes):
-    if all(one.work is not None for one in passes.passes):
+    if all(run.work is not None for run in passes.passes):
         return None
-    said = "Not every pass states its work, so cost cannot be per result."
-    return Finding("no_work", "warning", said, "Give the samples, tokens or items to run.work().")
+    lack = "Not every pass states its work, so cost cannot be per result."
+    return Finding("no_work", "warning", lack, "Give the samples, tokens or items to run.work().")
 
 
 def _metered(passes):
-    if all(one.joules is not None for one in passes.passes):
+    if all(run.joules is not None for run in passes.passes):
         return None
     return Finding(
         "no_energy", "note", "Energy was not measured in every pass.", "Claim nothing about it."
@@ -195,17 +193,19 @@ def _of_report(report):
     """What the numbers themselves make doubtful."""
     for row in report.rows:
         if row.efficiency > 1 + 1e-9:
-            said = f"Efficiency is {text(row.efficiency)} on {row.workers} workers, above 1."
+            doubt = f"Efficiency is {text(row.efficiency)} on {row.workers} workers, above 1."
             remedy = "Audit the baseline: memory, cache, tuning, other programs."
-            yield Finding("superlinear", "warning", said, remedy)
+            yield Finding("superlinear", "warning", doubt, remedy)
             break
     failed = [row.workers for row in report.rows if row.passes_gate is False]
     if failed:
-        said = f"{report.metric} got worse than the tolerance at {', '.join(map(str, failed))} workers."
-        yield Finding("gate_failed", "note", said, "Recommend none of them, and say why.")
+        doubt = f"{report.metric} got worse than the tolerance at {', '.join(map(str, failed))} workers."
+        yield Finding("gate_failed", "note", doubt, "Recommend none of them, and say why.")
     open_ = [row.workers for row in report.rows if row.passes_gate is None]
     if open_:
-        said = (
+        doubt = (
             f"The noise leaves open whether quality held at {', '.join(map(str, open_))} workers."
         )
-        yield Finding("gate_undecided", "note", said, "Repeat with more seeds, or do not claim it.")
+        yield Finding(
+            "gate_undecided", "note", doubt, "Repeat with more seeds, or do not claim it."
+        )

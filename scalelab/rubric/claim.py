@@ -18,68 +18,70 @@ def error(name: str, said: str, remedy: str, rows: tuple[int, ...] = ()) -> Find
 def of_claim(claim: object, report: Report | None) -> list[Finding]:
     """What the claim says that the rows do not."""
     if not isinstance(claim, dict):
-        said = f"The claim is {shown(claim)}, not names with values."
-        return [error("claim_unreadable", said, 'Write {"workers": 8, "efficiency": 0.80, ...}.')]
+        fault = f"The claim is {shown(claim)}, not names with values."
+        return [error("claim_unreadable", fault, 'Write {"workers": 8, "efficiency": 0.80, ...}.')]
     if report is None:
         return [error("claim_unsupported", "No rows support the claim.", "Mend the record first.")]
     workers = scalar(claim.get("workers"))
     row = next((row for row in report.rows if row.workers == workers), None)
     if row is None:
         sizes = ", ".join(str(row.workers) for row in report.rows)
-        said = f"The claim is about {shown(claim.get('workers'))} workers; measured were {sizes}."
-        return [error("claim_unmeasured", said, "Claim a size that was measured.")]
+        fault = f"The claim is about {shown(claim.get('workers'))} workers; measured were {sizes}."
+        return [error("claim_unmeasured", fault, "Claim a size that was measured.")]
     return [*_sizes_claimed(row, report), *_values_claimed(claim, row), *_rest(claim, row, report)]
 
 
 def _sizes_claimed(row, report):
     """Whether the size that is claimed may be: the gate, the limits, the better choice."""
     if row.passes_gate is not True:
-        said = (
+        fault = (
             f"{report.metric} fell by {text(row.gate.loss)} on {row.workers} workers"
             if row.passes_gate is False
             else f"Whether quality held on {row.workers} workers is undecided"
         )
         remedy = "A speedup without its quality is of another job: claim a row that passes."
-        yield error("claim_gate", f"{said}.", remedy)
+        yield error("claim_gate", f"{fault}.", remedy)
     if row.missed:
-        said = f"{row.workers} workers do not meet: {', '.join(row.missed)}."
-        yield error("claim_limits", said, "Claim a row that meets every limit that was set.")
+        fault = f"{row.workers} workers do not meet: {', '.join(row.missed)}."
+        yield error("claim_limits", fault, "Claim a row that meets every limit that was set.")
     if row.eligible and row.workers not in (report.recommended, report.baseline):
-        said = (
+        fault = (
             f"{report.recommended} workers are {report.reason}; the claim is about {row.workers}."
         )
-        yield Finding("claim_other", "note", said, "Give the reason for the other choice.")
+        yield Finding("claim_other", "note", fault, "Give the reason for the other choice.")
 
 
 def _values_claimed(claim, row):
     """Whether each number is what the record gives."""
     stated = [name for name in CLAIMS if name in claim]
     for name in stated:
-        given, found = scalar(claim[name]), getattr(row, name)
-        if found is None:
-            said = f"{name} is claimed to be {shown(claim[name])}, and was not measured."
-            yield error(f"claim_{name}", said, "Measure it, or leave it out.")
-        elif not _rounds_to(given, found):
-            said = f"{name} is claimed to be {shown(claim[name])}; the record gives {text(found)}."
-            yield error(f"claim_{name}", said, "Quote what the record gives.")
+        given, measured = scalar(claim[name]), getattr(row, name)
+        if measured is None:
+            fault = f"{name} is claimed to be {shown(claim[name])}, and was not measured."
+            yield error(f"claim_{name}", fault, "Measure it, or leave it out.")
+        elif not _rounds_to(given, measured):
+            fault = (
+                f"{name} is claimed to be {shown(claim[name])}; the record gives {text(measured)}."
+            )
+            yield error(f"claim_{name}", fault, "Quote what the record gives.")
     missing = [n for n in ("efficiency", "quality", "cost_per_work") if n not in stated]
     if missing:
-        said = f"The claim does not state: {', '.join(missing)}."
-        yield Finding("claim_partial", "warning", said, "Report the tuple, never one hero number.")
+        fault = f"The claim does not state: {', '.join(missing)}."
+        yield Finding("claim_partial", "warning", fault, "Report the tuple, never one hero number.")
 
 
 def _rest(claim, row, report):
     if "cause" in claim:
         known = report.shortfall.cause if report.shortfall else "cannot tell"
         if claim["cause"] != known:
-            said = f"The wall is claimed to be {shown(claim['cause'])}; the rows say: {known}."
-            yield error("claim_cause", said, "Claim what the rows tell, or measure the split.")
+            fault = f"The wall is claimed to be {shown(claim['cause'])}; the rows say: {known}."
+            yield error("claim_cause", fault, "Claim what the rows tell, or measure the split.")
     unknown = sorted(set(claim) - {"workers", "cause", *CLAIMS}, key=str)
     if unknown:
-        said = f"Nothing checks {', '.join(map(shown, unknown))}."
-        yield Finding("claim_unknown", "note", said, f"Use the names {', '.join(CLAIMS)}.")
+        fault = f"Nothing checks {', '.join(map(shown, unknown))}."
+        yield Finding("claim_unknown", "note", fault, f"Use the names {', '.join(CLAIMS)}.")
 
 
-def _rounds_to(given, found):
+def _rounds_to(given, measured):
     """Whether a number is the other one, rounded to two figures or better."""
-    return abs(given - found) <= _CLOSE * abs(found) or float(f"{found:.1e}") == given
+    return abs(given - measured) <= _CLOSE * abs(measured) or float(f"{measured:.1e}") == given

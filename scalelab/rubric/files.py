@@ -61,13 +61,14 @@ def parse(
             return rubric_rows.of_passes(passes, price=price, flat_rate=flat_rate)
     except Refusal as error:
         raise Refusal(f"{path}: {error}") from None
-    grid, found = _grid.of(path, content), table.parse(path, content)
+    grid = _grid.of(path, content)
+    scaling_table = table.of_grid(path, grid)
     heading = next((h.text for h in grid.headings if h.role == "quality"), "quality")
     if better is None:
         better = "lower" if _LOSS.search(heading.casefold()) else "higher"
     try:
         return of_table(
-            found, work=work, price=price, better=better, metric=_columns_name(heading),
+            scaling_table, work=work, price=price, better=better, metric=_columns_name(heading),
             latencies=_latencies(path, grid), flat_rate=flat_rate,
             seeded=any(h.role == "run" and "seed" in h.text.casefold() for h in grid.headings),
         )  # fmt: skip
@@ -79,10 +80,10 @@ def recorded(content: str) -> records.Passes | None:
     """Return the Passes that a text holds, or None where it holds a table."""
     if content.lstrip()[:1] != "{" or not re.search(r'"record":\s*"Pass(?:es)?"', content[:400]):
         return None
-    found = records.from_json(content)
-    if isinstance(found, records.Pass):
-        return records.Passes("one pass", (found,))
-    return found if isinstance(found, records.Passes) else None
+    record = records.from_json(content)
+    if isinstance(record, records.Pass):
+        return records.Passes("one pass", (record,))
+    return record if isinstance(record, records.Passes) else None
 
 
 def of_series(
@@ -99,16 +100,16 @@ def of_series(
     >>> of_series(datasets.load("nv_gnmt_dgx1_v100_fp16"), price=3).metric
     'BLEU'
     """
-    told = [column for column in series.columns if column.metric.startswith("quality")]
+    qualities = [column for column in series.columns if column.metric.startswith("quality")]
     return of_table(
         table.of_series(series), work=work, price=price, better=better, flat_rate=flat_rate,
-        metric=told[0].unit if told else "quality",
+        metric=qualities[0].unit if qualities else "quality",
         stamp=Stamp("recorded", Machine(series.source, None), note=rubric_rows.UNBOUND),
     )  # fmt: skip
 
 
 def of_table(
-    found: ScalingTable,
+    scaling_table: ScalingTable,
     *,
     work: float | None = None,
     price: float | None = None,
@@ -121,13 +122,13 @@ def of_table(
 ) -> Measured:
     """Rows of a table that was made by hand; `seeded` if its runs are named by their seeds. Section 41.6."""
     # A study that says it is weak holds the work of one worker fixed.
-    weak = found.claimed == "weak" and study.mislabelled(found) is None
+    weak = scaling_table.claimed == "weak" and study.mislabelled(scaling_table) is None
     cells, places, seen = [], [], set()
-    for row in found.rows:
+    for row in scaling_table.rows:
         amount = row.work if row.work is not None else work
-        if amount is None and weak and found.measure == "seconds":
+        if amount is None and weak and scaling_table.measure == "seconds":
             amount = row.workers
-        place = f"{found.place} {row.line}"
+        place = f"{scaling_table.place} {row.line}"
         if row.run and (row.workers, row.run) in seen:
             raise Refusal(
                 f"{place} must be a run of its own, got run {shown(row.run)} of {row.workers} "
@@ -137,7 +138,7 @@ def of_table(
         cells.append(
             {
                 "workers": row.workers,
-                "seconds": _seconds(place, found, row, amount),
+                "seconds": _seconds(place, scaling_table, row, amount),
                 "quality": row.quality,
                 "rate": rubric_rows.priced(row.rate, price, row.workers),
                 "work": amount,
@@ -148,15 +149,15 @@ def of_table(
         )
         places.append(place)
     _complete(cells, places)
-    _one_machine(found)
+    _one_machine(scaling_table)
     return rubric_rows.measured(
-        cells, places, name=found.name, metric=metric, better=better, flat_rate=flat_rate,
+        cells, places, name=scaling_table.name, metric=metric, better=better, flat_rate=flat_rate,
         stamp=stamp or rubric_rows.by_hand(), work_stated=any(cell["work"] is not None for cell in cells),
     )  # fmt: skip
 
 
-def _one_machine(found):
-    names = list(dict.fromkeys(row.machine for row in found.rows if row.machine))
+def _one_machine(scaling_table):
+    names = list(dict.fromkeys(row.machine for row in scaling_table.rows if row.machine))
     if len(names) > 1:
         raise Refusal(
             f"rows must come from one machine, got {shown(names[0])} and {shown(names[1])}: "
@@ -180,15 +181,15 @@ def _complete(cells, places):
             )
 
 
-def _seconds(place, found, row, work):
-    if found.measure == "seconds":
+def _seconds(place, scaling_table, row, work):
+    if scaling_table.measure == "seconds":
         return row.seconds
     if work is None:
         raise Refusal(
             f"{place} must state the work of the whole job beside a throughput, got none: "
             "add a column `work`, or give it with --work"
         )
-    return work / (row.throughput * (row.workers if found.each else 1))
+    return work / (row.throughput * (row.workers if scaling_table.each else 1))
 
 
 def _latencies(path, grid):
@@ -207,11 +208,11 @@ def _latencies(path, grid):
 
 
 def _latency(path, place, column, cell, factor):
-    told = _cells.value(cell, "seconds", "dot", factor)
-    if told is None or told[0] < 0:
+    value = _cells.value(cell, "seconds", "dot", factor)
+    if value is None or value[0] < 0:
         place = f"{place} column {column!r}"
         raise files.wrong(path, place, "be a time, at least 0", shown(cell), "write it like 35 ms")
-    return told[0]
+    return value[0]
 
 
 def _columns_name(heading):

@@ -98,12 +98,12 @@ def _error(base, row, others, noise, paired):
         differences = [b - r for b, r in zip(base, row, strict=True)]
         return statistics.stdev(differences) / math.sqrt(len(base)), len(base) - 1
     if len(base) > 1 and len(row) > 1:
-        one, two = (statistics.variance(q) / len(q) for q in (base, row))
-        if not one + two:
+        first, second = (statistics.variance(q) / len(q) for q in (base, row))
+        if not first + second:
             return 0.0, math.inf
         # Shares, because squares of tiny variances vanish.
-        a, b = one / (one + two), two / (one + two)
-        return math.sqrt(one + two), 1 / (a * a / (len(base) - 1) + b * b / (len(row) - 1))
+        a, b = first / (first + second), second / (first + second)
+        return math.sqrt(first + second), 1 / (a * a / (len(base) - 1) + b * b / (len(row) - 1))
     repeated = [q for q in others if len(q) > 1]
     freedom = sum(len(q) - 1 for q in repeated)
     if not freedom:

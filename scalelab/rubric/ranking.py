@@ -60,7 +60,7 @@ def missed(row: Row, limits: Limits) -> tuple[str, ...]:
 
     The quality gate is not one of them: a row that does not pass it is out of every ranking.
     """
-    found = ["floor"] if row.efficiency < limits.floor * (1 - _HAIR) else []
+    names = ["floor"] if row.efficiency < limits.floor * (1 - _HAIR) else []
     least = {"throughput": row.throughput}
     most = {
         "deadline": row.seconds,
@@ -72,12 +72,12 @@ def missed(row: Row, limits: Limits) -> tuple[str, ...]:
     for name, value in most.items():
         limit = getattr(limits, name)
         if limit is not None and (value is None or value > limit * (1 + _HAIR)):
-            found.append(name)
+            names.append(name)
     for name, value in least.items():
         limit = getattr(limits, name)
         if limit is not None and value < limit * (1 - _HAIR):
-            found.append(name)
-    return tuple(found)
+            names.append(name)
+    return tuple(names)
 
 
 def pareto(rows: Sequence[Row]) -> list[Row]:
@@ -91,9 +91,9 @@ def pareto(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if not any(_beats(other, row) for other in rows)]
 
 
-def _beats(one: Row, other: Row) -> bool:
-    no_worse = one.time <= other.time and one.cost_per_work <= other.cost_per_work
-    return no_worse and (one.time < other.time or one.cost_per_work < other.cost_per_work)
+def _beats(row: Row, other: Row) -> bool:
+    no_worse = row.time <= other.time and row.cost_per_work <= other.cost_per_work
+    return no_worse and (row.time < other.time or row.cost_per_work < other.cost_per_work)
 
 
 def choice(rows: Iterable[Row], objective: str) -> Row | None:

@@ -2,7 +2,7 @@
 
 from scalelab.rubric.report import Report
 from scalelab.rubric.rows import Measured
-from scalelab.rubric.words import counted, quality
+from scalelab.rubric.words import quality, workers
 from scalelab.units import text
 
 
@@ -19,13 +19,13 @@ def remarks(report: Report, measured: Measured) -> tuple[str, ...]:
         _energy,
         _work,
     )
-    found = [line for rule in rules if (line := rule(report))]
+    lines = [line for rule in rules if (line := rule(report))]
     if measured.varied:
-        found.append(
+        lines.append(
             f"What changed with the workers on purpose: {', '.join(measured.varied)}. "
             "A difference in quality may come from there."
         )
-    return tuple(found)
+    return tuple(lines)
 
 
 def _by_hand(report):
@@ -47,7 +47,7 @@ def _gate(report):
         if row.passes_gate is None:
             more = f" About {row.gate.runs} runs of each size would." if row.gate.runs else ""
             lines.append(
-                f"{counted(row.workers)}: {report.metric} is {quality(abs(row.gate.loss))} "
+                f"{workers(row.workers)}: {report.metric} is {quality(abs(row.gate.loss))} "
                 f"{'worse' if row.gate.loss > 0 else 'better'} than the baseline's, between "
                 f"{quality(row.gate.low)} and {quality(row.gate.high)} with the noise, and the runs "
                 f"cannot tell on which side of {quality(report.limits.tolerance)} it is.{more}"
@@ -83,7 +83,7 @@ def _shortfall(report):
     if lost.cause == "none":
         return ""
     start = (
-        f"{counted(lost.workers)} reach {text(lost.measured)} of the ideal {text(lost.ideal)} times; "
+        f"{workers(lost.workers)} reach {text(lost.measured)} of the ideal {text(lost.ideal)} times; "
         f"a serial fraction alone would allow {text(lost.predicted)}."
     )
     if lost.cause == "cannot tell":
@@ -116,7 +116,7 @@ def _relative(report):
     if report.baseline == 1:
         return ""
     return (
-        f"Speedup and efficiency are relative to {counted(report.baseline)}: what was lost on the way "
+        f"Speedup and efficiency are relative to {workers(report.baseline)}: what was lost on the way "
         "there does not show."
     )
 
@@ -130,7 +130,7 @@ def _beaten(report):
         better = other.time <= row.time and other.cost_per_work < row.cost_per_work
         if better and other.missed == ("floor",) and other.passes_gate:
             return (
-                f"{counted(other.workers)} are faster and cheaper, and out only by the floor: "
+                f"{workers(other.workers)} are faster and cheaper, and out only by the floor: "
                 "the price is not proportional to the workers, so ask whether the floor serves."
             )
     return ""

@@ -83,10 +83,10 @@ class Report:
 
     def row(self, workers: int) -> Row:
         """The row of a worker count."""
-        found = [row for row in self.rows if row.workers == workers]
-        if not found:
+        matching = [row for row in self.rows if row.workers == workers]
+        if not matching:
             sizes = ", ".join(str(row.workers) for row in self.rows)
             raise Refusal(
                 f"workers must be one of {sizes}, got {shown(workers)}: only these were measured"
             )
-        return found[0]
+        return matching[0]

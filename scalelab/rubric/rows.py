@@ -74,7 +74,7 @@ class Measured:
     @property
     def scaling(self) -> str:
         """Whether "strong" or "weak", or "neither": what the work did as workers were added."""
-        return sizes.fixed([(one.workers, one.work) for one in self.configurations])
+        return sizes.fixed([(size.workers, size.work) for size in self.configurations])
 
 
 def columns(
@@ -141,29 +141,29 @@ def of_passes(
     if isinstance(passes, Passes):
         title, given = passes.title, passes.passes
     listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
-    if not listed or not all(isinstance(one, Pass) for one in listed):
+    if not listed or not all(isinstance(run, Pass) for run in listed):
         raise Refusal(
             f"passes must be records of one_pass, at least one, got {shown(passes)}: "
             "take them with scalelab.measure.capstone.one_pass"
         )
-    for number, one in enumerate(listed, 1):
-        if not one.intact:
+    for number, run in enumerate(listed, 1):
+        if not run.intact:
             raise Refusal(
                 f"pass {number} must be as one_pass sealed it, got other values: it was edited or "
                 "made by hand, so hand in the file that was written, or a table"
             )
     varied = agree(listed)
     cells = [
-        {"workers": one.workers, "seconds": one.seconds, "quality": one.quality, "work": one.work}
-        | {"rate": priced(one.rate, price, one.workers), "joules": one.joules}
-        | {"exposed": one.exposed, "latency": one.latency, "seed": one.seed}
-        for one in listed
+        {"workers": run.workers, "seconds": run.seconds, "quality": run.quality, "work": run.work}
+        | {"rate": priced(run.rate, price, run.workers), "joules": run.joules}
+        | {"exposed": run.exposed, "latency": run.latency, "seed": run.seed}
+        for run in listed
     ]
     first = listed[0]
     return measured(
         cells, [f"pass {i}" for i in range(1, len(cells) + 1)], name=title, metric=first.metric,
         better=first.better, flat_rate=flat_rate, stamp=first.stamp,
-        work_stated=any(one.work is not None for one in listed), varied=varied, bound=True,
+        work_stated=any(run.work is not None for run in listed), varied=varied, bound=True,
     )  # fmt: skip
 
 
@@ -188,7 +188,7 @@ def measured(
     better: str,
     flat_rate: bool,
     work_stated: bool,
-    **told: Any,
+    **about: Any,
 ) -> Measured:
     """Check every row, told by its place, and put the runs of a size together."""
     if better not in ("higher", "lower"):
@@ -202,14 +202,17 @@ def measured(
             f"rows must be of at least two worker counts, got {len(groups)}: "
             "a single size shows no scaling, so measure the baseline too"
         )
-    found = tuple(_together(k, groups[k]) for k in sorted(groups))
-    if not flat_rate and sizes.fixed([(one.workers, one.rate) for one in found]) == "strong":
+    configurations = tuple(_together(k, groups[k]) for k in sorted(groups))
+    if (
+        not flat_rate
+        and sizes.fixed([(size.workers, size.rate) for size in configurations]) == "strong"
+    ):
         raise Refusal(
             "rate must be the price of all workers together, got about the same for "
-            f"{found[0].workers} and {found[-1].workers} workers: multiply a price per worker by the "
-            "workers, or say flat_rate where it truly stays"
+            f"{configurations[0].workers} and {configurations[-1].workers} workers: multiply a "
+            "price per worker by the workers, or say flat_rate where it truly stays"
         )
-    return Measured(found, better=better, work_stated=work_stated, **told)
+    return Measured(configurations, better=better, work_stated=work_stated, **about)
 
 
 def _checked(cell, place, work_stated):
@@ -233,21 +236,21 @@ def _checked(cell, place, work_stated):
 def _together(workers, rows):
     """Put the runs of one size together."""
     for name in ("rate", "work"):
-        told = [row.get(name, 1.0) for row, _ in rows]
-        if max(told) > (1 + 1e-9) * min(told):
+        values = [row.get(name, 1.0) for row, _ in rows]
+        if max(values) > (1 + 1e-9) * min(values):
             raise Refusal(
-                f"{name} must be the same in all runs of {workers} workers, got {min(told):g} and "
-                f"{max(told):g} ({rows[0][1]} and others): replicates differ in nothing but chance"
+                f"{name} must be the same in all runs of {workers} workers, got {min(values):g} and "
+                f"{max(values):g} ({rows[0][1]} and others): replicates differ in nothing but chance"
             )
 
     def middle(name):
-        told = [row[name] for row, _ in rows if name in row]
-        return statistics.median(told) if len(told) == len(rows) else None
+        known = [row[name] for row, _ in rows if name in row]
+        return statistics.median(known) if len(known) == len(rows) else None
 
     first = rows[0][0]
     seeds = [row["seed"] for row, _ in rows]
     if all(seeds) and len(set(seeds)) == len(seeds):
-        rows = sorted(rows, key=lambda told: told[0]["seed"])
+        rows = sorted(rows, key=lambda run: run[0]["seed"])
         seeds = sorted(seeds)
     else:
         seeds = []

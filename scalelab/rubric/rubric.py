@@ -58,16 +58,16 @@ def judge(
             "rubric.columns, rubric.of_passes or rubric.read"
         )
     limits = _limits(limits, given)
-    found = measured.configurations
-    base = _base(found, baseline)
-    _to_a_target(found)
+    sizes = measured.configurations
+    base = _base(sizes, baseline)
+    _to_a_target(sizes)
     _tolerable(limits.tolerance, base)
     if limits.grams is not None and grid is None:
         raise Refusal("grams must go with a grid, got none: say what its power emits")
-    rows = tuple(_row(one, base, found, measured, limits, noise, grid) for one in found)
+    rows = tuple(_row(size, base, sizes, measured, limits, noise, grid) for size in sizes)
     ranked = [row for row in rows if row.passes_gate]
     scaling = measured.scaling
-    serial, predicted, lost = _limit(rows, found, base, scaling)
+    serial, predicted, lost = _limit(rows, sizes, base, scaling)
     cheapest = choice(ranked, "cheapest")
     assert cheapest is not None, "the baseline passes its own gate"
     picked = choice([row for row in rows if row.eligible], limits.objective)
@@ -103,7 +103,7 @@ def judge(
 def plain(report: Report, full: bool = False) -> dict[str, Any]:
     """What `--json` prints: numbers, text and null; `full` adds the rest of the report. Section 41.6."""
     serial, ceiling = report.serial, report.serial.ceiling if report.serial else None
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "rows": [{name: getattr(row, name) for name in _COLUMNS} for row in report.rows],
         "serial_fraction": serial.value if serial else None,
         "ceiling": ceiling if ceiling is not None and ceiling < math.inf else None,
@@ -117,17 +117,17 @@ def plain(report: Report, full: bool = False) -> dict[str, Any]:
     }
     if full:
         more = ("joules", "grams", "throughput", "latency", "karp_flatt", "runs", "missed")
-        for told, row in zip(found["rows"], report.rows, strict=True):
-            told |= {name: getattr(row, name) for name in more} | {"gate": vars(row.gate)}
+        for cells, row in zip(document["rows"], report.rows, strict=True):
+            cells |= {name: getattr(row, name) for name in more} | {"gate": vars(row.gate)}
         names = (
             "baseline", "scaling", "reason", "pareto", "remarks", "name", "metric", "better",
             "work_stated", "bound",
         )  # fmt: skip
-        found |= {name: getattr(report, name) for name in names}
-        found |= {"limits": vars(report.limits), "stamp": report.stamp.text}
-        found["serial"] = vars(serial) if serial else None
-        found["shortfall"] = vars(report.shortfall) if report.shortfall else None
-    return found
+        document |= {name: getattr(report, name) for name in names}
+        document |= {"limits": vars(report.limits), "stamp": report.stamp.text}
+        document["serial"] = vars(serial) if serial else None
+        document["shortfall"] = vars(report.shortfall) if report.shortfall else None
+    return document
 
 
 def _limits(limits: Limits | None, given: dict[str, Any]) -> Limits:
@@ -140,14 +140,14 @@ def _limits(limits: Limits | None, given: dict[str, Any]) -> Limits:
     return limits or Limits(**given)
 
 
-def _base(found, baseline):
+def _base(configurations, baseline):
     if baseline is None:
-        return found[0]
+        return configurations[0]
     baseline = whole("baseline", baseline, "it is the worker count to compare with")
-    for one in found:
-        if one.workers == baseline:
-            return one
-    sizes = ", ".join(str(one.workers) for one in found)
+    for size in configurations:
+        if size.workers == baseline:
+            return size
+    sizes = ", ".join(str(size.workers) for size in configurations)
     raise Refusal(
         f"baseline must be one of the sizes {sizes}, got {baseline}: "
         "every metric compares with it, so measure it, or name another"
@@ -163,57 +163,57 @@ def _tolerable(tolerance, base):
         )
 
 
-def _to_a_target(found):
+def _to_a_target(sizes):
     """Where the training to a target is known, one trained model is the work of every row."""
-    if any(one.epochs for one in found) and len({one.work for one in found}) > 1:
+    if any(size.epochs for size in sizes) and len({size.work for size in sizes}) > 1:
         raise Refusal(
             "work must be the same in all rows where epochs are given, got different: the work of a "
             "run to a target is one trained model, and its samples are what epochs tell"
         )
 
 
-def _row(one, base, found, measured, limits, noise, grid):
-    gain = one.work / base.work * (base.seconds / one.seconds)
-    factor = one.workers / base.workers
-    if one is base:
+def _row(size, base, sizes, measured, limits, noise, grid):
+    gain = size.work / base.work * (base.seconds / size.seconds)
+    factor = size.workers / base.workers
+    if size is base:
         gate = Gate("pass", 0.0, 0.0, 0.0, tested=False)
     else:
-        every = [each.qualities for each in found]
+        every = [each.qualities for each in sizes]
         gate = _gate.judge(
-            base.qualities, one.qualities, every, limits.tolerance,
+            base.qualities, size.qualities, every, limits.tolerance,
             better=measured.better, noise=noise,
-            paired=bool(one.seeds) and one.seeds == base.seeds,
+            paired=bool(size.seeds) and size.seeds == base.seeds,
         )  # fmt: skip
-    dollars = cost.dollars(one.seconds, one.rate)
-    has = one.joules is not None
+    dollars = cost.dollars(size.seconds, size.rate)
+    has = size.joules is not None
     row = Row(
-        workers=one.workers,
-        seconds=one.seconds,
+        workers=size.workers,
+        seconds=size.seconds,
         speedup=gain,
         efficiency=gain / factor,
-        quality=one.quality,
+        quality=size.quality,
         cost=dollars,
-        cost_per_work=cost.per_work(dollars, one.work),
-        work_per_cost=cost.work_per_dollar(dollars, one.work),
-        joules=one.joules,
-        joules_per_work=energy.per_work(one.joules, one.work) if has else None,
-        grams=energy.grams(one.joules, grid) if has and grid is not None else None,
-        throughput=one.work / one.seconds,
-        time=one.seconds / one.work,
-        latency=one.latency,
+        cost_per_work=cost.per_work(dollars, size.work),
+        work_per_cost=cost.work_per_dollar(dollars, size.work),
+        joules=size.joules,
+        joules_per_work=energy.per_work(size.joules, size.work) if has else None,
+        grams=energy.grams(size.joules, grid) if has and grid is not None else None,
+        throughput=size.work / size.seconds,
+        time=size.seconds / size.work,
+        latency=size.latency,
         karp_flatt=speedup.karp_flatt(gain, factor) if factor > 1 else None,
-        runs=len(one.times),
+        runs=len(size.times),
         gate=gate,
         learning=(
-            study.algorithmic_efficiency(base.epochs, one.epochs)
-            if base.epochs and one.epochs
+            study.algorithmic_efficiency(base.epochs, size.epochs)
+            if base.epochs and size.epochs
             else None
         ),
     )
     return replace(row, missed=missed(row, limits))
 
 
-def _limit(rows, found, base, scaling):
+def _limit(rows, sizes, base, scaling):
     """The serial fraction, what it predicts of the largest size, and what takes the rest."""
     if scaling == "neither":
         return None, None, None
@@ -226,6 +226,6 @@ def _limit(rows, found, base, scaling):
         return serial, 1.0, None
     lost = _shortfall.shortfall(
         [row.workers for row in rows], base.workers, gains, serial,
-        [row.seconds for row in rows], [one.exposed for one in found],
+        [row.seconds for row in rows], [size.exposed for size in sizes],
     )  # fmt: skip
     return serial, lost.predicted, lost

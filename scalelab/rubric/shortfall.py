@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from scalelab.curves import intervals
+from scalelab.curves.families import FAMILIES
 from scalelab.curves.fit import Refused, fit
 from scalelab.curves.rows import Rows
 from scalelab.curves.solve import search, squares
@@ -78,31 +79,31 @@ def shortfall(
     workers: Sequence[int],
     base: int,
     gains: Sequence[float],
-    found: Serial,
+    serial: Serial,
     seconds: Sequence[float],
     exposed: Sequence[float | None],
 ) -> Shortfall:
     """Split what the largest size lost, by exposed communication if measured, else by fits."""
     top = int(np.argmax(workers))
     factor = workers[top] / base
-    predicted = float(laws.amdahl(factor, found.value)) if factor >= 1 else float(factor)
-    told: dict[str, Any] = {
+    predicted = float(laws.amdahl(factor, serial.value)) if factor >= 1 else float(factor)
+    known: dict[str, Any] = {
         "workers": int(workers[top]), "ideal": float(factor), "predicted": predicted,
         "measured": float(gains[top]),
     }  # fmt: skip
     if gains[top] >= factor * (1 - 1e-9):
-        return Shortfall(**told, cause="none", low=None, high=None, how="")
+        return Shortfall(**known, cause="none", low=None, high=None, how="")
     at_base = list(workers).index(base)
     communicated = exposed[top]
     if communicated is not None:
         lost = seconds[top] - seconds[at_base] / factor
         share = min(1.0, communicated / lost)
-        return Shortfall(**told, cause=_cause(share, share), low=share, high=share, how="measured")
+        return Shortfall(**known, cause=_cause(share, share), low=share, high=share, how="measured")
     # A fit starts at the smallest size, whichever the baseline is.
     low, high = _fitted(tuple(workers), tuple(seconds), workers[top] / min(workers))
     if low is None:
-        return Shortfall(**told, cause="cannot tell", low=None, high=None, how="")
-    return Shortfall(**told, cause=_cause(low, high), low=low, high=high, how="fitted")
+        return Shortfall(**known, cause="cannot tell", low=None, high=None, how="")
+    return Shortfall(**known, cause=_cause(low, high), low=low, high=high, how="fitted")
 
 
 def _cause(low, high):
@@ -121,18 +122,18 @@ def _fitted(workers, seconds, factor):
     """The least and the largest share of communication that rows and either of its shapes allow."""
     rows = Rows.of(workers, seconds=seconds)
     try:
-        fits = [fit(rows, name) for name in ("amdahl + log", "amdahl + linear")]
+        fits = [fit(rows, family) for family in FAMILIES if family.growing]
     except Refused:
         return None, None
     limit = _limit(rows, fits)
     shares = []
-    for found in fits:
-        if squares(rows, found.family, found.shape) > limit:
+    for fitted in fits:
+        if squares(rows, fitted.family, fitted.shape) > limit:
             continue  # not the shape of these rows
-        for growth in _range(rows, found, limit):
-            rest = found.family.fixing(1, growth)
-            serial = float(search(rows, rest, near=found.shape[:1])[0])
-            shares.append(_share_of(found.family.name, serial, growth, factor))
+        for growth in _range(rows, fitted, limit):
+            rest = fitted.family.fixing(1, growth)
+            serial = float(search(rows, rest, near=fitted.shape[:1])[0])
+            shares.append(_share_of(fitted.family, serial, growth, factor))
     return min(shares), max(shares)
 
 
@@ -140,23 +141,23 @@ def _limit(rows, fits):
     """The sum of squares within which a curve fits as well as the best, at LEVEL."""
     from scipy.stats import f
 
-    least = min(squares(rows, found.family, found.shape) for found in fits)
+    least = min(squares(rows, fitted.family, fitted.shape) for fitted in fits)
     # Rows on a curve to the last digit leave no room; printed digits leave this much.
     return max(least * (1 + f.ppf(LEVEL, 1, fits[0].dof) / fits[0].dof), len(rows.workers) * 1e-18)
 
 
-def _range(rows, found, limit):
+def _range(rows, fitted, limit):
     """The growth that the rows allow: both ends, or the best where an end is open."""
-    value = found.shape[1]
+    value = fitted.shape[1]
     for bound in (0.0, math.inf):
-        end = intervals._end(rows, found, 1, value, limit, bound) if value != bound else value
+        end = intervals.end(rows, fitted, 1, value, limit, bound) if value != bound else value
         yield value if end is None else float(end)
 
 
-def _share_of(name, serial, growth, factor):
+def _share_of(family, serial, growth, factor):
     """Share of the lost time at k times the base's workers; both in times of the curve's base."""
     steady = serial * (1 - 1 / factor)
-    grows = growth * (math.log(factor) if "log" in name else factor - 1 / factor)
+    grows = growth * float(family.growing(factor))
     return grows / (steady + grows) if steady + grows > 0 else 0.0
 
 

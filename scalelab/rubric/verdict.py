@@ -6,8 +6,8 @@ from dataclasses import replace
 from scalelab.rubric.remarks import remarks
 from scalelab.rubric.report import Report
 from scalelab.rubric.rows import Measured
-from scalelab.rubric.words import counted, money, quality, unit
-from scalelab.units import text
+from scalelab.rubric.words import quality, unit, workers
+from scalelab.units import dollars, text
 
 _LIMITS = {
     "floor": "below the floor of {}",
@@ -30,7 +30,7 @@ def said(report: Report, measured: Measured) -> Report:
 
 def limit(name: str, value: float) -> str:
     """Write a limit with its value."""
-    shown = money(value) if name == "budget" else text(value, _UNITS.get(name, ""))
+    shown = dollars(value) if name == "budget" else text(value, _UNITS.get(name, ""))
     return _LIMITS[name].format(shown)
 
 
@@ -40,16 +40,16 @@ def _verdict(report):
     row = report.row(report.recommended)
     held = (
         f"{report.metric} held at {quality(row.quality)} "
-        f"and {money(row.cost_per_work)} per {unit(report)}"
+        f"and {dollars(row.cost_per_work)} per {unit(report)}"
     )
     if row.joules_per_work is not None:
         held += f" at {text(row.joules_per_work, 'J')}"
     if row.workers == report.baseline:
-        base = counted(row.workers)
+        base = workers(row.workers)
         start = f"This workload is not shown to scale past its baseline of {base}, with {held}"
     else:
         start = (
-            f"This workload scales to {counted(row.workers)} at efficiency {text(row.efficiency)}, "
+            f"This workload scales to {workers(row.workers)} at efficiency {text(row.efficiency)}, "
             f"{text(row.speedup)} times as fast as on {report.baseline}, with {held}"
         )
     return f"{start}; {_beyond(report, row)}."
@@ -59,9 +59,9 @@ def _beyond(report, row):
     """Say why the next larger size is not it, and what takes the speed if the rows tell."""
     larger = [other for other in report.rows if other.workers > row.workers]
     if not larger:
-        return f"more than {counted(row.workers)} were not measured"
+        return f"more than {workers(row.workers)} were not measured"
     other = larger[0]
-    why = f"beyond that, {counted(other.workers)} {_against(report, row, other)}"
+    why = f"beyond that, {workers(other.workers)} {_against(report, row, other)}"
     return why + _cause(report) if _about_speed(row, other) else why
 
 
@@ -83,7 +83,7 @@ def _against(report, row, other):
         return _misses(report, other, other.missed[0])
     if other.time >= row.time:
         return "is no faster" if other.workers == 1 else "are no faster"
-    return f"{_does(other, 'cost')} {money(other.cost_per_work)} per {unit(report)}"
+    return f"{_does(other, 'cost')} {dollars(other.cost_per_work)} per {unit(report)}"
 
 
 def _misses(report, other, name):
@@ -91,7 +91,7 @@ def _misses(report, other, name):
     got = {
         "floor": text(other.efficiency),
         "deadline": text(other.seconds, "s"),
-        "budget": money(other.cost),
+        "budget": dollars(other.cost),
         "throughput": f"{text(other.throughput)} per second",
         "latency": _or_unknown(other.latency, "s"),
         "joules": _or_unknown(other.joules, "J"),
@@ -128,7 +128,7 @@ def _why_none(report):
     against = [_against(report, nearest, nearest)]
     if nearest.passes_gate is True:
         against += [_misses(report, nearest, name) for name in nearest.missed[1:]]
-    return f"{counted(nearest.workers)} {', and '.join(against)}"
+    return f"{workers(nearest.workers)} {', and '.join(against)}"
 
 
 def _distance(report, row):
@@ -149,6 +149,8 @@ def _reason(report):
     sizes = ", ".join(map(str, able))
     chosen = "only one" if len(able) == 1 else f"{report.limits.objective} of {len(able)}"
     asked = [name for name in _LIMITS if getattr(report.limits, name)]
-    one = len(able) == 1
-    met = f" and {'meets' if one else 'meet'} the limits set ({', '.join(asked)})" if asked else ""
-    return f"the {chosen} ({sizes}) that {'holds' if one else 'hold'} the quality{met}"
+    single = len(able) == 1
+    met = (
+        f" and {'meets' if single else 'meet'} the limits set ({', '.join(asked)})" if asked else ""
+    )
+    return f"the {chosen} ({sizes}) that {'holds' if single else 'hold'} the quality{met}"

@@ -1,16 +1,7 @@
 """How a rubric writes its numbers for people."""
 
 from scalelab.rubric.report import Report
-from scalelab.units import text
-
-
-def money(dollars: float) -> str:
-    """Write an amount of dollars.
-
-    >>> money(1.2444), money(1.037e-6)
-    ('$1.24', '$1.04e-06')
-    """
-    return f"${text(dollars)}"
+from scalelab.units import counted, text
 
 
 def quality(value: float) -> str:
@@ -22,9 +13,9 @@ def quality(value: float) -> str:
     return text(value, digits=4)
 
 
-def counted(workers: int) -> str:
-    """Write a number of workers."""
-    return f"{text(workers, digits=12)} worker{'' if workers == 1 else 's'}"
+def workers(count: int) -> str:
+    """Write a number of workers in a sentence."""
+    return counted(count, grouped=True)
 
 
 def unit(report: Report) -> str:

@@ -112,14 +112,14 @@ class Chart:
 
     def describe(self) -> str:
         """Return the alt text: what is plotted against what, and where each series begins and ends."""
-        told = [f"{one.label}: {words.course(one)}." for one in self.series]
-        return " ".join([f"{self.title}. {self.y.label} against {self.x.label}.", *told])
+        courses = [f"{series.label}: {words.course(series)}." for series in self.series]
+        return " ".join([f"{self.title}. {self.y.label} against {self.x.label}.", *courses])
 
     def columns(self) -> list[str]:
         """Return the headings of the table twin."""
-        return [self.x.label, *(one.label for one in self.series)]
+        return [self.x.label, *(series.label for series in self.series)]
 
     def rows(self) -> Iterator[list[str]]:
         """Yield the rows of the table twin: the marked points, or a dozen taken evenly from the lines."""
         for x in words.places(self.series):
-            yield [words.number(x), *(words.at(one, x) for one in self.series)]
+            yield [words.number(x), *(words.at(series, x) for series in self.series)]

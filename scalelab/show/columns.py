@@ -11,6 +11,7 @@ from scalelab import units
 from scalelab.records import Sample, Stamp
 from scalelab.refusal import Refusal
 from scalelab.show import page
+from scalelab.tables.text import aligned
 
 Columns = Mapping[str, Sequence[object] | np.ndarray]  # values by heading
 
@@ -37,11 +38,7 @@ class Table:
         )
 
     def __repr__(self) -> str:
-        widths = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
-        lines = [
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in (self.columns, *self.rows)
-        ]
+        lines = aligned([self.columns, *self.rows])
         return "\n".join([self.title, *lines, *([self.stamp.text] if self.stamp else [])])
 
 
@@ -62,9 +59,9 @@ def table(
 def _plain(values):
     """Keep samples whole: an array would try to look into them."""
     if isinstance(values, (list, tuple)) and any(isinstance(v, Sample) for v in values):
-        kept = np.empty(len(values), dtype=object)
-        kept[:] = values
-        return kept
+        whole = np.empty(len(values), dtype=object)
+        whole[:] = values
+        return whole
     return values
 
 

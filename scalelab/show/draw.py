@@ -20,12 +20,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.typing import RcKeyType
 
-# Slot 0 is for what is not data. The other tones are told apart by people who do not see red and green alike
+# Tone 0 is for what is not data. The other tones are told apart by people who do not see red and green alike
 # (Okabe and Ito, "Color Universal Design", 2008), darkened until each has 4.5:1 against white.
-TONES = ("#5b6470", "#0b62a3", "#b34a00", "#00755a", "#9b3f86", "#7a5c00")
-INKS = {"#20262e": "ink", "#5b6470": "tone-0", "#d9dee4": "grid"} | {
-    tone: f"tone-{slot}" for slot, tone in enumerate(TONES)
+LIGHT = {
+    **{"ink": "#20262e", "soft": "#5b6470", "grid": "#d9dee4", "panel": "#f5f7f9"},
+    **{"accent": "#0b62a3", "paper": "#ffffff"},
+    **{"tone-0": "#5b6470", "tone-1": "#0b62a3", "tone-2": "#b34a00"},
+    **{"tone-3": "#00755a", "tone-4": "#9b3f86", "tone-5": "#7a5c00"},
 }
+DARK = {
+    **{"ink": "#e3e7ec", "soft": "#a9b3bf", "grid": "#3a424c", "panel": "#1f262e"},
+    **{"accent": "#7cbcf0", "paper": "#14181d"},
+    **{"tone-0": "#a9b3bf", "tone-1": "#6db3ee", "tone-2": "#ff9a57"},
+    **{"tone-3": "#3fc9a2", "tone-4": "#e39bd0", "tone-5": "#dcbf5a"},
+}
+TONES = [colour for name, colour in LIGHT.items() if name.startswith("tone-")]
+INKS = {LIGHT[name]: name for name in LIGHT if name in ("ink", "grid") or name.startswith("tone-")}
 POINT = 1.0 / 72.0
 SMALL = 10.5  # of what is written inside the picture, in points
 
@@ -42,8 +52,8 @@ def style() -> dict[RcKeyType, Any]:
 
 def png(chart: Chart, dpi: int = 150) -> bytes:
     """Return the chart as a PNG with its legend, for print and for viewers without HTML."""
-    figure, axes = _draw(chart)
-    if any(one.names for one in chart.series):
+    figure, axes = drawing(chart)
+    if any(series.names for series in chart.series):
         figure.legend(loc="outside lower center", ncols=4, fontsize=8, frameon=False)
     elif len(chart.series) > 1:
         axes.legend()
@@ -56,11 +66,11 @@ def svg(chart: Chart) -> tuple[str, dict[str, list[float]]]:
     The coordinates are `{"x": [a, b, log], "y": [a, b, log]}`: a value v stands at a + b v, or at
     a + b log10(v). A script that knows them can move the series without drawing anything again.
     """
-    figure, axes = _draw(chart, stand_ins=True)
+    figure, axes = drawing(chart, stand_ins=True)
     drawn = _saved(figure, "svg", metadata={"Date": None, "Creator": None})
     image = drawn.decode()[drawn.index(b"<svg") :]
-    for number, one in enumerate(chart.series):
-        if _unmarked(one):
+    for number, series in enumerate(chart.series):
+        if _unmarked(series):
             group = image.index(f'id="series-{number}"')
             image = image[:group] + image[group:].replace('style="', 'style="display: none; ', 1)
     image = re.sub(r"<metadata>.*?</metadata>", "", image, flags=re.DOTALL)
@@ -75,12 +85,41 @@ def svg(chart: Chart) -> tuple[str, dict[str, list[float]]]:
     return image, {"x": _scale(axes, "x", *paper), "y": _scale(axes, "y", *paper)}
 
 
+def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
+    """Return a chart as matplotlib draws it, without title and legend.
+
+    With stand-ins, points of which none is here leave a mark for a script to move.
+    """
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(style()):
+        figure = Figure()
+        FigureCanvasAgg(figure)
+        axes = figure.subplots()
+        x, y = limits([chart])
+        for name, axis in (("x", x), ("y", y)):
+            _prepare(axes, name, axis)
+        for number, series in enumerate(chart.series):
+            if stand_ins and _unmarked(series):
+                corner = np.array([[x.low], [y.low]], float)
+                series = replace(series, x=corner[0], y=corner[1], low=None, high=None)
+            _add(axes, series, f"series-{number}")
+            _number(axes, series)
+        if tagged := [series for series in chart.series if series.tag]:
+            _tag(figure, axes, tagged)
+        figure.draw_without_rendering()
+        _thin(axes)
+    return figure, axes
+
+
 def limits(charts: list[Chart]) -> tuple[Axis, Axis]:
     """Return axes wide enough for all the charts, so that a slider moves curves and not the paper."""
     axes = []
     for name in ("x", "y"):
         given: Axis = getattr(charts[0], name)
-        values = [_extent(one, name) for chart in charts for one in chart.series]
+        values = [_extent(series, name) for chart in charts for series in chart.series]
         flat = np.concatenate(
             [v[np.isfinite(v) & ((v > 0) if given.log else True)] for v in values]
         )
@@ -101,40 +140,14 @@ def limits(charts: list[Chart]) -> tuple[Axis, Axis]:
     return axes[0], axes[1]
 
 
-def _extent(one: Series, name: str) -> np.ndarray:
+def _extent(series: Series, name: str) -> np.ndarray:
     if name == "x":
-        return one.x
-    return np.concatenate([v for v in (one.y, one.low, one.high) if v is not None])
+        return series.x
+    return np.concatenate([v for v in (series.y, series.low, series.high) if v is not None])
 
 
-def _unmarked(one: Series) -> bool:
-    return one.kind == "points" and not (np.isfinite(one.x) & np.isfinite(one.y)).any()
-
-
-def _draw(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
-    """Draw a chart; with stand-ins, points of which none is here leave a mark for a script to move."""
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(style()):
-        figure = Figure()
-        FigureCanvasAgg(figure)
-        axes = figure.subplots()
-        x, y = limits([chart])
-        for name, axis in (("x", x), ("y", y)):
-            _prepare(axes, name, axis)
-        for number, one in enumerate(chart.series):
-            if stand_ins and _unmarked(one):
-                corner = np.array([[x.low], [y.low]], float)
-                one = replace(one, x=corner[0], y=corner[1], low=None, high=None)
-            _add(axes, one, f"series-{number}")
-            _number(axes, one)
-        if tagged := [one for one in chart.series if one.tag]:
-            _tag(figure, axes, tagged)
-        figure.draw_without_rendering()
-        _thin(axes)
-    return figure, axes
+def _unmarked(series: Series) -> bool:
+    return series.kind == "points" and not (np.isfinite(series.x) & np.isfinite(series.y)).any()
 
 
 def _prepare(axes: Axes, name: str, axis: Axis) -> None:
@@ -168,35 +181,40 @@ def _thin(axes: Axes) -> None:
             left_of_next = left_of_next if touches else box.x0
 
 
-def _add(axes: Axes, one: Series, gid: str) -> None:
-    colour = TONES[one.tone % len(TONES)]
-    if one.kind in ("band", "part"):
-        assert one.low is not None  # what it fills lies between the two
-        assert one.high is not None
-        corners = np.concatenate([one.x, one.x[::-1]]), np.concatenate([one.low, one.high[::-1]])
-        axes.fill(*corners, color=colour, alpha=0.18, lw=0, label=one.label, gid=gid)
+def _add(axes: Axes, series: Series, gid: str) -> None:
+    colour = TONES[series.tone % len(TONES)]
+    if series.kind in ("band", "part"):
+        assert series.low is not None  # what it fills lies between the two
+        assert series.high is not None
+        corners = (
+            np.concatenate([series.x, series.x[::-1]]),
+            np.concatenate([series.low, series.high[::-1]]),
+        )
+        axes.fill(*corners, color=colour, alpha=0.18, lw=0, label=series.label, gid=gid)
         return
-    if one.kind == "points":
-        if one.low is not None and one.high is not None:
-            gaps = np.full_like(one.x, np.nan)
-            xs = np.column_stack([one.x, one.x, gaps]).ravel()
-            ys = np.column_stack([one.low, one.high, gaps]).ravel()
+    if series.kind == "points":
+        if series.low is not None and series.high is not None:
+            gaps = np.full_like(series.x, np.nan)
+            xs = np.column_stack([series.x, series.x, gaps]).ravel()
+            ys = np.column_stack([series.low, series.high, gaps]).ravel()
             axes.plot(xs, ys, color=colour, lw=1.6, gid=f"{gid}-bars")
-        axes.plot(one.x, one.y, "o", color=colour, mew=0, label=one.label, gid=gid)
+        axes.plot(series.x, series.y, "o", color=colour, mew=0, label=series.label, gid=gid)
         return
     looks: dict[str, dict[str, Any]] = {
         "dashed": {"linestyle": (0, (5, 4)), "linewidth": 1.6},
         "lane": {"linewidth": 7, "solid_capstyle": "butt"},
     }
-    axes.plot(one.x, one.y, color=colour, label=one.label, gid=gid, **looks.get(one.kind, {}))
+    axes.plot(
+        series.x, series.y, color=colour, label=series.label, gid=gid, **looks.get(series.kind, {})
+    )
 
 
-def _number(axes: Axes, one: Series) -> None:
+def _number(axes: Axes, series: Series) -> None:
     """Write its number beside each named point, left and right by turns, as neighbours may be close."""
-    order = np.argsort(one.x, kind="stable")
-    for turn, at in enumerate(order[: len(one.names)]):
-        _write(axes, str(at + 1), one.x[at], one.y[at], (-6, 6)[turn % 2], 0.0, "#20262e")
-    for number, name in enumerate(one.names, 1):
+    order = np.argsort(series.x, kind="stable")
+    for turn, at in enumerate(order[: len(series.names)]):
+        _write(axes, str(at + 1), series.x[at], series.y[at], (-6, 6)[turn % 2], 0.0, LIGHT["ink"])
+    for number, name in enumerate(series.names, 1):
         axes.plot([], [], " ", label=f"{number} {name}")  # for the legend on paper
 
 
@@ -204,11 +222,13 @@ def _tag(figure: Figure, axes: Axes, lines: list[Series]) -> None:
     """Write the tag of each line before its first point, from the lowest up and none on another."""
     figure.draw_without_rendering()  # or a place in the data is not yet one on the paper
     below = -np.inf
-    for one in sorted(lines, key=lambda line: line.y[0]):
-        place = axes.transData.transform((one.x[0], one.y[0]))[1] / figure.dpi / POINT
+    for tagged in sorted(lines, key=lambda line: line.y[0]):
+        place = axes.transData.transform((tagged.x[0], tagged.y[0]))[1] / figure.dpi / POINT
         lift = max(0.0, below + 1.1 * SMALL - place)
         below = place + lift
-        _write(axes, one.tag, one.x[0], one.y[0], -5, lift, TONES[one.tone % len(TONES)])
+        _write(
+            axes, tagged.tag, tagged.x[0], tagged.y[0], -5, lift, TONES[tagged.tone % len(TONES)]
+        )
 
 
 def _write(

@@ -27,31 +27,74 @@ def asset(name: str) -> str:
     return (resources.files("scalelab.show") / name).read_text(encoding="utf-8")
 
 
-def figure(chart: Chart, controls: str = "", replay: str = "") -> str:
-    """Return a chart as a `<figure>`; `controls` go above the picture and `replay` feeds its script."""
+_INLINE = "; script-src 'unsafe-inline'"
+# Figures follow an attribute, as the book sets it; a page of its own asks the reader's system.
+_THEME = (
+    "<script>const dark = matchMedia('(prefers-color-scheme: dark)');"
+    "const set = () => { document.documentElement.dataset.theme = dark.matches ? 'dark' : 'light'; };"
+    "dark.addEventListener('change', set); set();"
+    "addEventListener('beforeprint', () => { document.documentElement.dataset.theme = 'light'; });"
+    "addEventListener('afterprint', set);</script>\n"
+)
+
+
+def whole(title: str, body: str, style: str = "", *, scripts: bool = True) -> str:
+    """Return a page to keep as a file, from a plain title and a finished body; light or dark as its reader.
+
+    Nothing from elsewhere may load, whatever stands in the body; without scripts, nothing may run either.
+    """
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    colours = "; ".join(
+        f"--sl-{name}: light-dark({light}, {draw.DARK[name]})" for name, light in draw.LIGHT.items()
+    )
+    scheme = "light" if scripts else "light dark"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta http-equiv="Content-Security-Policy" '
+        f'content="{policy}{_INLINE if scripts else ""}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html.escape(title)}</title>\n"
+        f"<style>:root {{ color-scheme: {scheme}; {colours} }}\n{asset('page.css')}{style}</style>\n"
+        f"{_THEME if scripts else ''}</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def figure(chart: Chart) -> str:
+    """Return a chart as a `<figure>`."""
     picture, _ = draw.svg(chart)
+    return _figure(chart, picture)
+
+
+def replay(frames: Sequence[Chart], shape: Sequence[int], start: int, controls: str) -> str:
+    """Return a `<figure>` with controls, the data of every frame and the script that shows one of them."""
+    picture, scales = draw.svg(frames[start])
+    return _figure(frames[start], picture, controls, _data(frames, shape, start, scales))
+
+
+def _figure(chart: Chart, picture: str, controls: str = "", data: str = "") -> str:
     return (
         f"<style>{asset('figure.css')}</style>"
         f'<figure class="sl-figure">{controls}'
         f'<p class="sl-title">{html.escape(chart.title)}</p>'
         f"{_legend(chart)}{_labelled(picture, chart)}{_readouts(chart)}"
-        f"{_caption(chart)}{_table(chart)}{replay}</figure>"
+        f"{_caption(chart)}{_table(chart)}{data}</figure>"
     )
 
 
-def replay(frames: Sequence[Chart], shape: Sequence[int], start: int) -> str:
-    """Return the data of every frame and the script that shows the one the sliders ask for."""
-    _, scales = draw.svg(frames[start])
+def _data(
+    frames: Sequence[Chart], shape: Sequence[int], start: int, scales: dict[str, list[float]]
+) -> str:
+    """Return the data of every frame, and the script that reads them."""
     arrays, texts = _Pool(), _Pool()
     packed = []
     for chart in frames:
-        series = []
-        for one in chart.series:
-            parts = (one.x, one.y, one.low, one.high)
-            series.append([-1 if part is None else arrays.put(_short(part)) for part in parts])
+        places = []
+        for series in chart.series:
+            parts = (series.x, series.y, series.low, series.high)
+            places.append([-1 if part is None else arrays.put(_short(part)) for part in parts])
         packed.append(
             [
-                series,
+                places,
                 texts.put(chart.title),
                 texts.put(chart.describe()),
                 [texts.put(text) for text in chart.readouts.values()],
@@ -60,7 +103,7 @@ def replay(frames: Sequence[Chart], shape: Sequence[int], start: int) -> str:
         )
     data = {
         "scales": scales,
-        "kinds": [one.kind for one in frames[start].series],
+        "kinds": [series.kind for series in frames[start].series],
         "shape": list(shape),
         "start": start,
         "arrays": arrays.items,
@@ -102,9 +145,9 @@ def _legend(chart: Chart) -> str:
     if len(chart.series) < 2:
         return ""
     items = "".join(
-        f'<li><span class="sl-key sl-{one.kind}" style="color:var(--sl-tone-{one.tone})"></span>'
-        f"{html.escape(one.label)}</li>" + _numbered(one.names)
-        for one in chart.series
+        f'<li><span class="sl-key sl-{series.kind}" style="color:var(--sl-tone-{series.tone})"></span>'
+        f"{html.escape(series.label)}</li>" + _numbered(series.names)
+        for series in chart.series
     )
     return f'<ul class="sl-legend">{items}</ul>'
 

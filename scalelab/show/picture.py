@@ -43,18 +43,7 @@ def write(chart: Chart, path: str | Path) -> None:
 
 
 def _html(chart):
-    title = html.escape(chart.title)
-    # The page's colours follow an attribute that a page of one figure has to set itself.
-    follow = (
-        "if (matchMedia('(prefers-color-scheme: dark)').matches) "
-        "document.documentElement.dataset.theme = 'dark'"
-    )
-    dark = "@media (prefers-color-scheme: dark) { body { background: #14181d } }"
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f"<script>{follow}</script><style>{dark}</style></head>"
-        f"<body>{page.figure(chart)}</body></html>\n"
-    ).encode()
+    return page.whole(chart.title, page.figure(chart)).encode()
 
 
 def _png(chart):
@@ -78,31 +67,33 @@ def _svg(chart):
     image = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.DOTALL)
     for colour, name in draw.INKS.items():
         image = image.replace(colour, f"var(--sl-{name})")
-    light, dark = re.findall(
-        r"\{([^{}]*--sl-ink:[^{}]*?--sl-tone-5: #\w+;)", page.asset("figure.css")
-    )
     style = (
-        f"<style>svg {{{light} background: #fff; font-family: system-ui, sans-serif }} "
-        f"@media (prefers-color-scheme: dark) {{ svg {{{dark} background: #14181d }} }}</style>"
+        f"<style>svg {{ {_declared(draw.LIGHT)} background: var(--sl-paper); "
+        "font-family: system-ui, sans-serif } "
+        f"@media (prefers-color-scheme: dark) {{ svg {{ {_declared(draw.DARK)} }} }}</style>"
     )
     words = f"<title>{html.escape(chart.title)}</title><desc>{html.escape(chart.describe())}</desc>"
     label = html.escape(chart.describe(), quote=True)
     return re.sub(
         r"<svg([^>]*)>",
-        lambda found: f'<svg role="img" aria-label="{label}"{found[1]}>{words}{style}',
+        lambda opening: f'<svg role="img" aria-label="{label}"{opening[1]}>{words}{style}',
         image,
         count=1,
     ).encode()
+
+
+def _declared(colours):
+    return " ".join(f"--sl-{name}: {colour};" for name, colour in colours.items())
 
 
 def _titled(chart):
     """The figure with what a page would write around it: title and legend."""
     import matplotlib
 
-    figure, axes = draw._draw(chart)
+    figure, axes = draw.drawing(chart)
     with matplotlib.rc_context(draw.style()):
         figure.set_size_inches(7.2, 4.8)
-        axes.set_title(chart.title, loc="left", fontsize=12, color="#20262e", wrap=True)
+        axes.set_title(chart.title, loc="left", fontsize=12, color=draw.LIGHT["ink"], wrap=True)
         if len(chart.series) > 1:
-            axes.legend(labelcolor="#20262e", fontsize=9.5)
+            axes.legend(labelcolor=draw.LIGHT["ink"], fontsize=9.5)
     return figure

@@ -13,15 +13,6 @@ from scalelab.show import page, scorecard
 if TYPE_CHECKING:
     from scalelab.rubric.report import Report
 
-# Figures follow an attribute where a page sets one; this page has none and asks the reader's system.
-_THEME = (
-    "<script>const dark = matchMedia('(prefers-color-scheme: dark)');"
-    "const set = () => { document.documentElement.dataset.theme = dark.matches ? 'dark' : 'light'; };"
-    "dark.addEventListener('change', set); set();"
-    "addEventListener('beforeprint', () => { document.documentElement.dataset.theme = 'light'; });"
-    "addEventListener('afterprint', set);</script>"
-)
-
 
 def page_of(report: Report, claim: str = "") -> str:
     """Return the whole page; `claim` is what the author writes beside the verdict."""
@@ -46,17 +37,7 @@ def page_of(report: Report, claim: str = "") -> str:
         "<h2>What was not measured</h2>",
         "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in unmeasured(report)) + "</ul>",
     ]
-    # Nothing from elsewhere may load, whatever stands in a name.
-    policy = (
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-    )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{page.asset('report.css')}</style>\n{_THEME}\n</head>\n"
-        f"<body>\n<main>\n{chr(10).join(body)}\n</main>\n</body>\n</html>\n"
-    )
+    return page.whole(title, "\n".join(body), page.asset("report.css"))
 
 
 class Embedded:
@@ -143,8 +124,8 @@ def _asked(report):
     return asked | {"among those": f"the {limits.objective}"}
 
 
-def _pairs(found):
+def _pairs(texts):
     items = "".join(
-        f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in found.items()
+        f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in texts.items()
     )
     return f'<dl class="found">{items}</dl>'

@@ -36,7 +36,7 @@ def audited(table: ScalingTable, findings: Iterable[Finding] = ()) -> Chart:
     marks = list(_marks(table, findings, tones=(2, 4, 5)))
     series = [Series("ideal", ends, ideal, "dashed", tone=0), _measured(table), *marks]
     title = f"{table.name}: {table.measure} on {_count(ends[0])} to {_count(ends[1])} workers"
-    readouts = {one.label: f"at {_listed(one.x)} workers" for one in marks}
+    readouts = {mark.label: f"at {_listed(mark.x)} workers" for mark in marks}
     return Chart(title, *_axes(table.measure, ends), tuple(series), readouts)
 
 
@@ -45,7 +45,7 @@ def fitted(judged: Judgement) -> Chart:
     if judged.rows is None or judged.refused:
         return audited(judged.table, judged.findings)
     rows, table = judged.rows, judged.table
-    most = max([*(one.workers for one in judged.predictions), rows.sizes[-1]])
+    most = max([*(size.workers for size in judged.predictions), rows.sizes[-1]])
     at = np.unique([*np.geomspace(rows.base, most, _POINTS), *rows.sizes])
     at = at if at.size <= 3 * _POINTS else at[:: at.size // _POINTS + 1]
     band = [predict(rows, k, family=judged.family) for k in at]
@@ -66,10 +66,10 @@ def fitted(judged: Judgement) -> Chart:
             series.append(Series(name, at, np.full(at.size, limit), "dashed", tone=0))
     measured, marks = _measured(table), list(_marks(table, judged.findings, tones=(2,)))
     series += [measured, *marks] if rows.unit == table.measure else []
-    readouts |= {one.label: f"at {_listed(one.x)} workers" for one in marks}
-    for one in judged.predictions:
-        ends = " to ".join(_value(end, rows.unit) for end in (one.low, one.high))
-        readouts[f"At {_count(one.workers)} workers"] = f"{_value(one.value, rows.unit)} ({ends})"
+    readouts |= {mark.label: f"at {_listed(mark.x)} workers" for mark in marks}
+    for size in judged.predictions:
+        ends = " to ".join(_value(end, rows.unit) for end in (size.low, size.high))
+        readouts[f"At {_count(size.workers)} workers"] = f"{_value(size.value, rows.unit)} ({ends})"
     title = f"{table.name}: {rows.unit} measured to {_count(rows.sizes[-1])} workers"
     title += f", expected to {_count(most)}" if most > rows.sizes[-1] else ""
     return Chart(title, *_axes(rows.unit, at), tuple(series), readouts)
@@ -77,9 +77,11 @@ def fitted(judged: Judgement) -> Chart:
 
 def narrowing(advice: Advice) -> Chart:
     """What one more measurement at each size would leave of the interval at the target."""
-    at = np.array([one.workers for one in advice.options], float)
-    now = Series("now", at, [one.before for one in advice.options], "dashed", tone=0)
-    then = Series("on average, with one more", at, [one.after for one in advice.options], "points")
+    at = np.array([option.workers for option in advice.options], float)
+    now = Series("now", at, [option.before for option in advice.options], "dashed", tone=0)
+    then = Series(
+        "on average, with one more", at, [option.after for option in advice.options], "points"
+    )
     y = Axis("high end over low end of the interval", low=1.0)
     title = f"One more measurement, and the interval at {_count(advice.target)} workers"
     best = {} if advice.best is None else {"Narrows most": f"{_count(advice.best.workers)} workers"}
@@ -113,18 +115,18 @@ def _totals(table):
 
 def _measured(table):
     """One point per size: its median, with the interval of it where there are replicates."""
-    found = {}
+    by_size = {}
     for k, value in zip(*_totals(table), strict=True):
-        found.setdefault(k, []).append(value)
-    sizes = sorted(found)
+        by_size.setdefault(k, []).append(value)
+    sizes = sorted(by_size)
     ends = {"low": [], "high": []}
     for size in sizes:
-        runs = sorted(found[size])
+        runs = sorted(by_size[size])
         rank = ranks.narrowest(len(runs))[0]
         ends["low"].append(runs[rank - 1])
         ends["high"].append(runs[-rank])
     ends = ends if len(table.rows) > len(sizes) else {}
-    middle = [statistics.median(found[size]) for size in sizes]
+    middle = [statistics.median(by_size[size]) for size in sizes]
     return Series("measured", sizes, middle, "points", tone=1, **ends)
 
 
@@ -134,8 +136,11 @@ def _marks(table, findings, tones):
         row.line: pair
         for row, pair in zip(table.rows, zip(*_totals(table), strict=True), strict=True)
     }
-    serious = [one for one in findings if one.severity != "note"]
-    named = [(one.name, sorted({at[line] for line in one.rows if line in at})) for one in serious]
+    serious = [finding for finding in findings if finding.severity != "note"]
+    named = [
+        (finding.name, sorted({at[line] for line in finding.rows if line in at}))
+        for finding in serious
+    ]
     named = [(name, points) for name, points in named if points][:_MOST_MARKS]
     for (name, points), tone in zip(named, itertools.cycle(tones)):
         yield Series(name.replace("_", " "), *zip(*points, strict=True), "points", tone=tone)
@@ -180,5 +185,5 @@ def _count(workers):
 
 
 def _listed(workers):
-    told = [_count(k) for k in workers]
-    return ", ".join(told[:4]) + (" and more" if len(told) > 4 else "")
+    counts = [_count(k) for k in workers]
+    return ", ".join(counts[:4]) + (" and more" if len(counts) > 4 else "")

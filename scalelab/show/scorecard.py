@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalelab import units
-from scalelab.models.scaling import laws
+from scalelab.curves.families import BY_NAME
 from scalelab.show.chart import Axis, Chart, Series
 from scalelab.show.columns import Table, table
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scalelab.rubric.report import Report
 
 _POINTS = 60
+_LAWS = {"strong": ("Amdahl", BY_NAME["amdahl"]), "weak": ("Gustafson", BY_NAME["gustafson"])}
 
 
 def scores(report: Report) -> Table:
@@ -71,30 +72,31 @@ def gates(report: Report) -> Table:
 
 def findings(report: Report) -> dict[str, str]:
     """Return the lines under the table: what the rows say together, by name."""
-    found = {}
-    base = f"of the time on {_workers(report.baseline)}"
-    if report.serial is not None:
-        one = report.serial
-        spread = "no row to spare" if one.low is None else f"{one.low:.4f} to {one.high:.4f}, 90 %"
-        law = "Amdahl" if report.scaling == "strong" else "Gustafson"
-        found[f"serial fraction s ({law})"] = f"{one.value:.4f} ({spread}) {base}"
+    lines = {}
+    serial = report.serial
+    if serial is not None:
+        law, _ = _LAWS[report.scaling]
+        low, high = serial.low, serial.high
+        spread = "no row to spare" if low is None else f"{low:.4f} to {high:.4f}, 90 %"
+        base = f"of the time on {units.counted(report.baseline)}"
+        lines[f"serial fraction s ({law})"] = f"{serial.value:.4f} ({spread}) {base}"
         largest = report.rows[-1]
         if report.scaling == "strong":
-            found["ceiling 1/s"] = "none" if not one.value else f"{one.ceiling:.1f}x"
-        found[f"speedup at K = {largest.workers}"] = (
+            lines["ceiling 1/s"] = "none" if not serial.value else f"{serial.ceiling:.1f}x"
+        lines[f"speedup at K = {largest.workers}"] = (
             f"measured {largest.speedup:.2f}x, model {report.predicted_speedup:.2f}x"
         )
     held = {True: "yes", False: "no", None: "undecided"}[report.quality_held]
-    found["quality held"] = f"{held} (largest drift {_quality(report.max_drift, report)})"
-    found["cheapest per work"] = f"K = {report.cheapest}"
+    lines["quality held"] = f"{held} (largest drift {_quality(report.max_drift, report)})"
+    lines["cheapest per work"] = f"K = {report.cheapest}"
     efficient = report.largest_efficient
-    found[f"efficiency >= {report.limits.floor:.2f} up to"] = (
+    lines[f"efficiency >= {report.limits.floor:.2f} up to"] = (
         "nowhere" if efficient is None else f"K = {efficient}"
     )
-    found["not beaten in time and cost"] = "K = " + ", ".join(map(str, report.pareto))
+    lines["not beaten in time and cost"] = "K = " + ", ".join(map(str, report.pareto))
     picked = "none" if report.recommended is None else f"K = {report.recommended}"
-    found["recommended"] = f"{picked}: {report.reason}"
-    return found
+    lines["recommended"] = f"{picked}: {report.reason}"
+    return lines
 
 
 def speedup(report: Report) -> Chart:
@@ -105,12 +107,11 @@ def speedup(report: Report) -> Chart:
         Series("ideal", x, factors, "dashed", 0),
     ]
     if report.serial is not None:
-        law = laws.amdahl if report.scaling == "strong" else laws.gustafson
-        name = "Amdahl" if report.scaling == "strong" else "Gustafson"
-        modelled = [_law(law, factor, report.serial.value) for factor in factors]
+        name, law = _LAWS[report.scaling]
+        modelled = law.curve(factors, 1.0, report.serial.value)
         series.append(Series(f"{name}, s = {report.serial.value:.4f}", x, modelled, "line", 2))
     series += _picked(report, "speedup")
-    title = f"Speedup over {_workers(report.baseline)}"
+    title = f"Speedup over {units.counted(report.baseline)}"
     ticks = _apart([row.workers / report.baseline for row in report.rows])
     y = Axis("speedup", log=True, ticks=ticks)
     return Chart(title, _axis(report), y, tuple(series), stamp=report.stamp)
@@ -182,26 +183,17 @@ def _curve(report):
     return x, x / report.baseline
 
 
-def _law(law, factor, serial):
-    """Return the speedup by a law; below the baseline, seen from the smaller size."""
-    if factor >= 1:
-        return law(factor, serial)
-    if law is laws.amdahl:
-        return 1 / (serial + (1 - serial) / factor)
-    return serial + (1 - serial) * factor
-
-
 def _axis(report):
     return Axis("workers K", log=True, ticks=_apart([row.workers for row in report.rows]))
 
 
 def _apart(values):
     """Return values far enough apart on a logarithmic axis to be written beside each other."""
-    kept = []
+    apart = []
     for value in sorted(map(float, values)):
-        if not kept or value >= 1.35 * kept[-1]:
-            kept.append(value)
-    return tuple(kept) if len(kept) <= 12 else ()
+        if not apart or value >= 1.35 * apart[-1]:
+            apart.append(value)
+    return tuple(apart) if len(apart) <= 12 else ()
 
 
 def _quality(value, report):
@@ -234,7 +226,3 @@ def _loss(row, report):
 
 def _or_none(value, unit=""):
     return "–" if value is None else units.text(value, unit)
-
-
-def _workers(count):
-    return f"{count} worker{'' if count == 1 else 's'}"

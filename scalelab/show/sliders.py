@@ -56,7 +56,7 @@ class Slider:
                 f"{self.follows!r}: these are what a reader can say of their hardware"
             )
         if self.follows and (
-            len(self.near) != len(self.values) or any(isinstance(one, str) for one in self.near)
+            len(self.near) != len(self.values) or any(isinstance(stop, str) for stop in self.near)
         ):
             raise Refusal(
                 f"near of {self.label!r} must hold a number for each of its {len(self.values)} "
@@ -99,16 +99,16 @@ class Replay(Figure):
     """A chart with sliders whose every position was computed beforehand."""
 
     def __init__(self, make: Callable[..., Chart], sliders: dict[str, Slider]) -> None:
-        shape = [len(one.values) for one in sliders.values()]
+        shape = [len(slider.values) for slider in sliders.values()]
         if math.prod(shape) > MOST_FRAMES:
             raise Refusal(
                 f"the sliders must have at most {MOST_FRAMES} positions together, got "
                 f"{math.prod(shape)}: give them fewer values"
             )
-        choices = itertools.product(*(one.values for one in sliders.values()))
+        choices = itertools.product(*(slider.values for slider in sliders.values()))
         charts = [make(**dict(zip(sliders, choice, strict=True))) for choice in choices]
         _refuse_changing_words(charts)
-        if any(one.names or one.tag for chart in charts for one in chart.series):
+        if any(series.names or series.tag for chart in charts for series in chart.series):
             raise Refusal(
                 "series must have neither names nor a tag under sliders, got one that has: its text "
                 "would stay where it was drawn first"
@@ -117,32 +117,30 @@ class Replay(Figure):
         self.frames = [replace(chart, x=x, y=y) for chart in charts]
         self.sliders, self.shape = sliders, shape
         self.start = 0
-        for one in sliders.values():
-            self.start = self.start * len(one.values) + one.values.index(one.start)
+        for slider in sliders.values():
+            self.start = self.start * len(slider.values) + slider.values.index(slider.start)
         super().__init__(self.frames[self.start])
 
     def html(self) -> str:
         """Return the figure, its sliders and the numbers of every position as HTML."""
-        return page.figure(
-            self.chart, self._controls(), page.replay(self.frames, self.shape, self.start)
-        )
+        return page.replay(self.frames, self.shape, self.start, self._controls())
 
     def _controls(self) -> str:
         rows = []
-        for one in self.sliders.values():
-            at = one.values.index(one.start)
-            label = html.escape(one.label, quote=True)
+        for slider in self.sliders.values():
+            at = slider.values.index(slider.start)
+            label = html.escape(slider.label, quote=True)
             follows = (
-                f'data-follows="{one.follows}" data-near="{"|".join(map(repr, map(float, one.near)))}" '
-                if one.follows
+                f'data-follows="{slider.follows}" data-near="{"|".join(map(repr, map(float, slider.near)))}" '
+                if slider.follows
                 else ""
             )
-            texts = html.escape("|".join(one.texts), quote=True)
+            texts = html.escape("|".join(slider.texts), quote=True)
             rows.append(
                 f'<div class="sl-control"><span>{label}</span><input type="range" aria-label="{label}" '
-                f'min="0" max="{len(one.values) - 1}" step="1" value="{at}" '
-                f'data-start="{at}" data-texts="{texts}" {follows}aria-valuetext="{one.texts[at]}">'
-                f"<output>{one.texts[at]}</output></div>"
+                f'min="0" max="{len(slider.values) - 1}" step="1" value="{at}" '
+                f'data-start="{at}" data-texts="{texts}" {follows}aria-valuetext="{slider.texts[at]}">'
+                f"<output>{slider.texts[at]}</output></div>"
             )
         reset = (
             '<a class="sl-link" href="#">Link to this view</a>'
@@ -154,7 +152,11 @@ class Replay(Figure):
 def _refuse_changing_words(charts: list[Chart]) -> None:
     """Raise if a label moves with the sliders: legend, headings and names of readouts are written once."""
     words = {
-        (tuple((one.label, one.kind) for one in chart.series), tuple(chart.readouts), chart.x.label)
+        (
+            tuple((series.label, series.kind) for series in chart.series),
+            tuple(chart.readouts),
+            chart.x.label,
+        )
         for chart in charts
     }
     if len(words) > 1:
@@ -178,14 +180,14 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
     box = ipywidgets.HTML()
     controls = {
         name: ipywidgets.SelectionSlider(
-            options=list(zip(one.texts, one.values, strict=True)),
-            value=one.start,
-            description=one.label,
+            options=list(zip(slider.texts, slider.values, strict=True)),
+            value=slider.start,
+            description=slider.label,
             continuous_update=True,
             style={"description_width": "initial"},
             layout={"width": "min(42rem, 100%)"},
         )
-        for name, one in sliders.items()
+        for name, slider in sliders.items()
     }
 
     def show(_change: object = None) -> None:

@@ -27,26 +27,26 @@ def number(value: float) -> str:
     return text(value) if np.isfinite(value) else ""
 
 
-def course(one: Series) -> str:
+def course(series: Series) -> str:
     """Return where a series begins and ends, or how much of it there is where it has no two ends."""
-    shown = np.isfinite(one.y)
+    shown = np.isfinite(series.y)
     if not shown.any():
         return "outside the picture"
-    if one.kind == "band":
-        sides = [one.x[np.flatnonzero(shown)[end]] for end in (0, -1)]
-        return "from " + ", and ".join(f"{at(one, x)} at {number(x)}" for x in sides)
-    if one.names:
+    if series.kind == "band":
+        sides = [series.x[np.flatnonzero(shown)[end]] for end in (0, -1)]
+        return "from " + ", and ".join(f"{at(series, x)} at {number(x)}" for x in sides)
+    if series.names:
         return ", ".join(
             f"{name} {number(y)} at {number(x)}"
-            for name, x, y in zip(one.names, one.x, one.y, strict=True)
+            for name, x, y in zip(series.names, series.x, series.y, strict=True)
         )
-    x, y = one.x[shown], one.y[shown]
-    if one.kind == "lane":
+    x, y = series.x[shown], series.y[shown]
+    if series.kind == "lane":
         return f"{y.size // 2} bars until {number(x.max())}"
-    if _upright(one):
+    if _upright(series):
         return f"at {number(x[0])}"
-    if _pieces(one):
-        return f"{len(_starts(one))} lines"
+    if _pieces(series):
+        return f"{len(_starts(series))} lines"
     if np.unique(x).size < x.size:
         return (
             f"{x.size} points from {number(x.min())} to {number(x.max())}, up to {number(y.max())}"
@@ -74,58 +74,64 @@ def places(series: Sequence[Series]) -> np.ndarray:
     return np.unique(np.concatenate([xs, *single]))
 
 
-def at(one: Series, x: float) -> str:
+def at(series: Series, x: float) -> str:
     """Return the value of a series at x, read between its points if it is a line, empty where it has none.
 
     Of a lane these are the bars that run then, of the edges of a graph how many begin there.
     """
-    if one.kind == "lane":
-        begins = _starts(one)
-        runs = (one.x[begins] <= x) & (x < one.x[np.minimum(begins + 1, one.x.size - 1)])
-        return _listed(one.y[begins[runs]])
-    same = np.flatnonzero(np.isclose(one.x, x, rtol=1e-9))
-    if _pieces(one):
-        begun = np.intersect1d(same, _starts(one)).size
+    if series.kind == "lane":
+        begins = _starts(series)
+        runs = (series.x[begins] <= x) & (x < series.x[np.minimum(begins + 1, series.x.size - 1)])
+        return _listed(series.y[begins[runs]])
+    same = np.flatnonzero(np.isclose(series.x, x, rtol=1e-9))
+    if _pieces(series):
+        begun = np.intersect1d(same, _starts(series)).size
         return text(begun) if begun else ""
-    if _upright(one):
+    if _upright(series):
         return "here" if same.size else ""
-    if one.names:
-        return ", ".join(f"{number(one.y[at])} ({one.names[at]})" for at in same)
-    if same.size and one.kind == "part":
-        return number(one.y[same[0]])
+    if series.names:
+        return ", ".join(f"{number(series.y[at])} ({series.names[at]})" for at in same)
+    if same.size and series.kind == "part":
+        return number(series.y[same[0]])
     if same.size:
-        if one.low is not None and one.high is not None:
-            low, high = one.low[same[0]], one.high[same[0]]
+        if series.low is not None and series.high is not None:
+            low, high = series.low[same[0]], series.high[same[0]]
             spread = f"{number(low)} to {number(high)}"
-            return spread if one.kind == "band" else f"{number(one.y[same[0]])} ({spread})"
-        return _listed(one.y[same])
-    if one.kind in ("line", "dashed") and one.x[0] < x < one.x[-1]:
-        return number(float(np.interp(x, one.x, one.y)))
+            return spread if series.kind == "band" else f"{number(series.y[same[0]])} ({spread})"
+        return _listed(series.y[same])
+    if series.kind in ("line", "dashed") and series.x[0] < x < series.x[-1]:
+        return number(float(np.interp(x, series.x, series.y)))
     return ""
 
 
-def _lone(one: Series) -> bool:
+def _lone(series: Series) -> bool:
     """Whether points only mark one place on the x axis, be it on several curves."""
-    return one.kind == "points" and np.unique(one.x).size == 1
+    return series.kind == "points" and np.unique(series.x).size == 1
 
 
-def _upright(one: Series) -> bool:
+def _upright(series: Series) -> bool:
     """Whether a line only marks a place on the x axis, such as a deadline."""
-    return one.kind in ("line", "dashed") and one.x.size > 1 and bool((one.x == one.x[0]).all())
+    return (
+        series.kind in ("line", "dashed")
+        and series.x.size > 1
+        and bool((series.x == series.x[0]).all())
+    )
 
 
-def _pieces(one: Series) -> bool:
+def _pieces(series: Series) -> bool:
     """Whether a line is many short ones, such as the edges of a graph."""
-    return one.kind in ("line", "dashed") and bool(np.isnan(one.x).any())
+    return series.kind in ("line", "dashed") and bool(np.isnan(series.x).any())
 
 
-def _starts(one: Series) -> np.ndarray:
+def _starts(series: Series) -> np.ndarray:
     """Return where the pieces of a line, or the bars of a lane, begin."""
-    known = np.isfinite(one.x) & np.isfinite(one.y)
+    known = np.isfinite(series.x) & np.isfinite(series.y)
     return np.flatnonzero(known & ~np.append(False, known[:-1]))
 
 
 def _listed(values: np.ndarray) -> str:
     """Return several values at one place as people list them."""
-    told = [number(v) for v in np.unique(values[np.isfinite(values)])]
-    return ", ".join(told) if len(told) <= MOST_LISTED else f"{len(told)}: {told[0]} to {told[-1]}"
+    texts = [number(v) for v in np.unique(values[np.isfinite(values)])]
+    if len(texts) <= MOST_LISTED:
+        return ", ".join(texts)
+    return f"{len(texts)}: {texts[0]} to {texts[-1]}"

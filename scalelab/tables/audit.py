@@ -24,9 +24,9 @@ def audit(table: ScalingTable) -> list[Finding]:
             f"table must be a ScalingTable, got {type(table).__name__}: read it with table.read"
         )
     curve = _curve.sizes(table, weak=table.claimed == "weak" and study.mislabelled(table) is None)
-    said = [found for rule in _ON_THE_TABLE if (found := rule(table)) is not None]
+    on_the_table = [rule(table) for rule in _ON_THE_TABLE]
     return sorted(
-        [*said, *shape.findings(table, curve)],
+        [*filter(None, on_the_table), *shape.findings(table, curve)],
         key=lambda finding: SEVERITIES.index(finding.severity),
     )
 

@@ -71,15 +71,15 @@ def heading(text: str) -> Heading:
     whole = text.strip().strip("*`").strip()
     if len(whole) > _LONGEST:
         return Heading(whole[:_LONGEST])
-    found = _EACH.search(whole)
-    bare, each = (whole[: found.start()], True) if found else (whole, False)
+    match = _EACH.search(whole)
+    bare, each = (whole[: match.start()], True) if match else (whole, False)
     inside = re.fullmatch(r"(.*?)[\s_]*[(\[]([^()\[\]]*)[)\]]", bare)
     name, unit = (inside[1], inside[2].strip()) if inside else (bare, "")
     if _EACH.search(unit):
         unit, each = _EACH.sub("", unit), True
     role = _ROLE.get(_key(name), "")
-    if not role and not unit and (found := re.fullmatch(r"(throughput|tput)_(\w+)", name, re.I)):
-        role, unit = "throughput", found[2]
+    if not role and not unit and (match := re.fullmatch(r"(throughput|tput)_(\w+)", name, re.I)):
+        role, unit = "throughput", match[2]
     if role == "seconds" and unit in ("k", "K", "p", "P", "n", "N"):
         unit = ""  # T(K) is a function, not a unit
     if not role and not unit:

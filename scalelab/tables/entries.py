@@ -20,7 +20,7 @@ def no_baseline(table: ScalingTable) -> Finding | None:
     if len(set(table.workers)) > 1:
         return None
     count = table.workers[0]
-    text = f"All rows have {count} worker{'s' if count > 1 else ''}, so nothing scales here."
+    text = f"All rows have {units.counted(count)}, so nothing scales here."
     return Finding("no_baseline", "error", text, "Measure the same job on fewer workers too.")
 
 
@@ -69,8 +69,8 @@ def missing(table: ScalingTable) -> Finding | None:
     gone = [m for m in table.missing if m[1] == table.measure]
     if not gone:
         return None
-    told = sorted({m[2] for m in gone} - {""})
-    which = f" ({', '.join(told)})" if told else ""
+    words = sorted({m[2] for m in gone} - {""})
+    which = f" ({', '.join(words)})" if words else ""
     have = "row has" if len(gone) == 1 else "rows have"
     return Finding(
         "missing",
@@ -103,15 +103,15 @@ def duplicates(table: ScalingTable) -> Finding | None:
 
 def quality(table: ScalingTable) -> Finding | None:
     """The result got better or worse along the way."""
-    told = [(row, row.quality) for row in table.rows if row.quality is not None]
-    if not told:
+    stated = [(row, row.quality) for row in table.rows if row.quality is not None]
+    if not stated:
         return None
-    base, start = min(told, key=lambda one: one[0].workers)
+    base, start = min(stated, key=lambda pair: pair[0].workers)
     limit = QUALITY_DRIFT * abs(start)
-    off = [(row, quality) for row, quality in told if abs(quality - start) > limit]
+    off = [(row, quality) for row, quality in stated if abs(quality - start) > limit]
     if not off:
         return None
-    worst, reached = max(off, key=lambda one: abs(one[1] - start))
+    worst, reached = max(off, key=lambda pair: abs(pair[1] - start))
     return Finding(
         "quality",
         "warning",
@@ -124,20 +124,20 @@ def quality(table: ScalingTable) -> Finding | None:
 
 def cost(table: ScalingTable) -> Finding | None:
     """The price does not follow the workers."""
-    told = [(row, row.rate) for row in table.rows if row.rate]
-    found = sizes.fixed([(row.workers, rate) for row, rate in told])
-    if found in ("", "weak"):
+    priced = [(row, row.rate) for row in table.rows if row.rate]
+    grows = sizes.fixed([(row.workers, rate) for row, rate in priced])
+    if grows in ("", "weak"):
         return None
-    each = [rate / row.workers for row, rate in told]
+    each = [rate / row.workers for row, rate in priced]
     usual = sorted(each)[len(each) // 2]
     off = [
         row.line
-        for (row, _), e in zip(told, each, strict=True)
+        for (row, _), e in zip(priced, each, strict=True)
         if abs(e / usual - 1) > PRICE_SPREAD
     ]
     text = (
         "Every row has the same price per hour, which looks like the price of one worker."
-        if found == "strong"
+        if grows == "strong"
         else "The price per hour is not proportional to the workers."
     )
     remedy = "Give `rate` in dollars per hour of the whole configuration, or say what differs."
@@ -164,8 +164,8 @@ def per_worker(table: ScalingTable) -> Finding | None:
 
 def written_units(table: ScalingTable) -> Finding | None:
     """Units in the cells that are easily taken for one another."""
-    found = {role: set(written) for role, written in table.units}
-    for role, written in found.items():
+    by_role = {role: set(written) for role, written in table.units}
+    for role, written in by_role.items():
         decimal = {u for u in written if u[:2] in ("kB", "KB", "MB", "GB", "TB")}
         binary = {u for u in written if u[1:3] == "iB"}
         if decimal and binary:

@@ -110,8 +110,8 @@ def _json(path, content):
     if isinstance(data, dict) and data.get("record") == "Recording":
         return _recording(path, content)
     if isinstance(data, dict):
-        said = [data.get(key) for key in ("title", "name", "scaling", "note")]
-        title = " ".join(text for text in said if isinstance(text, str))
+        texts = [data.get(key) for key in ("title", "name", "scaling", "note")]
+        title = " ".join(text for text in texts if isinstance(text, str))
         lists = [k for k in ("rows", "data", "results", "runs") if isinstance(data.get(k), list)]
         if lists:
             data = data[lists[0]]
@@ -156,10 +156,12 @@ def _recording(path, content):
             expected = "differ in workers only"
             remedy = "keep the samples of one configuration"
             raise files.wrong(path, repr(sample.label), expected, differing, remedy)
-        told = [given.get(name) for name in ("workers", "work", "batch", "scaling")]
+        conditions = [given.get(name) for name in ("workers", "work", "batch", "scaling")]
         # Numbered through, because a recording that was added to holds a size more than once.
         for seconds in sample.seconds:
-            rows.append((len(rows) + 1, (*told, seconds, str(len(rows) + 1), sample.machine.name)))
+            rows.append(
+                (len(rows) + 1, (*conditions, seconds, str(len(rows) + 1), sample.machine.name))
+            )
     _at_most(path, "", len(rows), MOST_ROWS, "rows")
     names = ("workers", "work", "batch", "scaling", "seconds", "run", "machine")
     headings = tuple(_columns.heading(name) for name in names)

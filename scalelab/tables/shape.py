@@ -43,19 +43,19 @@ def findings(table: ScalingTable, curve: Sequence[Size]) -> Iterator[Finding]:
     yield from filter(None, [replicates(table, curve)])
     if len(curve) < 2:
         return
-    if found := jump(curve):
-        yield found
+    if finding := jump(curve):
+        yield finding
         return  # whatever else the curve shows is the wrong unit
-    if not table.each and (found := flat(table, curve)):
-        yield found
+    if not table.each and (finding := flat(table, curve)):
+        yield finding
         return
     odd = outlier(curve)
-    kept = [size for i, size in enumerate(curve) if i != odd]
+    even = [size for i, size in enumerate(curve) if i != odd]
     if odd is not None:
         yield _outlier(curve, odd)
     fast = fast_baseline(curve) if odd is None else None
-    over = slow_baseline(kept) or superlinear(kept)
-    yield from filter(None, [fast, over, hard_cap(kept) or turns_back(kept)])
+    over = slow_baseline(even) or superlinear(even)
+    yield from filter(None, [fast, over, hard_cap(even) or turns_back(even)])
 
 
 def replicates(table: ScalingTable, curve: Sequence[Size]) -> Finding | None:

@@ -47,10 +47,10 @@ def sizes(table: ScalingTable, weak: bool = False) -> list[Size]:
     Seconds become rates by the work column; without one the job is fixed, or grows with the workers
     if `weak`.
     """
-    found: dict[int, list[tuple[float, int]]] = {}
+    rates: dict[int, list[tuple[float, int]]] = {}
     for row in table.rows:
-        found.setdefault(row.workers, []).append((_rate(row, table, weak), row.line))
-    base = statistics.median(rate for rate, _ in found[min(found)])
+        rates.setdefault(row.workers, []).append((_rate(row, table, weak), row.line))
+    base = statistics.median(rate for rate, _ in rates[min(rates)])
     return [
         Size(
             workers,
@@ -58,7 +58,7 @@ def sizes(table: ScalingTable, weak: bool = False) -> list[Size]:
             tuple(rate / base for rate, _ in rows),
             tuple(line for _, line in rows),
         )
-        for workers, rows in sorted(found.items())
+        for workers, rows in sorted(rates.items())
     ]
 
 

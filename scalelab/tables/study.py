@@ -12,14 +12,14 @@ FALLS = 0.5
 def mislabelled(table: ScalingTable) -> Finding | None:
     """The heading says strong or weak, and the work or the batch says otherwise."""
     for quantity, name in (("work", "work"), ("batch", "global batch")):
-        found = sizes.stated(table, quantity)
-        if table.claimed == "weak" and found == "strong":
+        fixed = sizes.stated(table, quantity)
+        if table.claimed == "weak" and fixed == "strong":
             text = f"The table is called weak scaling, but its {name} is the same in every row."
             remedy = f"Call it strong scaling, or let the {name} grow with the workers."
             return Finding("mislabelled", "warning", text, remedy)
         # With times, a growing batch may still train the same job: that is `batch`'s to say.
         counts = quantity == "work" or table.measure == "throughput"
-        if table.claimed == "strong" and found == "weak" and counts:
+        if table.claimed == "strong" and fixed == "weak" and counts:
             text = f"The table is called strong scaling, but its {name} grows with the workers."
             remedy = f"Call it weak scaling, or hold the {name} fixed."
             return Finding("mislabelled", "warning", text, remedy)
@@ -62,9 +62,9 @@ def _two_studies(table):
 
 def batch(table: ScalingTable) -> Finding | None:
     """Neither the global batch nor the batch of a worker stays the same."""
-    found = sizes.stated(table, "batch")
-    grows = found == "weak" and table.measure == "seconds" and table.claimed == "strong"
-    if found != "neither" and not grows:
+    fixed = sizes.stated(table, "batch")
+    grows = fixed == "weak" and table.measure == "seconds" and table.claimed == "strong"
+    if fixed != "neither" and not grows:
         return None
     each = sorted(
         (row.workers, row.batch / row.workers, row.line) for row in table.rows if row.batch

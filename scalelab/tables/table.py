@@ -48,7 +48,11 @@ def parse(path: str | Path, content: str) -> ScalingTable:
     >>> parse("typed", "workers,seconds\n1,60\n2,31\n").values
     (60.0, 31.0)
     """
-    grid = _grid.of(path, content)
+    return of_grid(path, _grid.of(path, content))
+
+
+def of_grid(path: str | Path, grid: _grid.Grid) -> ScalingTable:
+    """Read a scaling table from the cells of such a file. Section 3.3."""
     columns = _chosen(path, grid)
     style = _style(path, grid, columns)
     rows, units = [], {}
@@ -63,20 +67,22 @@ def parse(path: str | Path, content: str) -> ScalingTable:
     measure = max(
         ("seconds", "throughput"), key=lambda m: sum(getattr(r, m) is not None for r in rows)
     )
-    kept = tuple(row for row in rows if getattr(row, measure) is not None)
-    if not kept:
+    measured = tuple(row for row in rows if getattr(row, measure) is not None)
+    if not measured:
         remedy = "add the measurements"
         raise files.wrong(path, "", "hold a row with workers and a value", "none", remedy)
     unread = [h.text for i, h in enumerate(grid.headings) if i not in columns.values()]
     return ScalingTable(
         name=Path(path).stem,
-        rows=kept,
+        rows=measured,
         measure=measure,
         title=" ".join(filter(None, [grid.title, *unread])),
         each=measure == "throughput" and grid.headings[columns[measure]].each,
-        units=tuple((role, tuple(found)) for role, found in units.items() if found),
+        units=tuple((role, tuple(written)) for role, written in units.items() if written),
         missing=tuple(
-            m for m in missing if m[1] in (measure, "workers") or m[0] in {r.line for r in kept}
+            m
+            for m in missing
+            if m[1] in (measure, "workers") or m[0] in {row.line for row in measured}
         ),
         place=grid.place,
     )
@@ -116,13 +122,13 @@ def _chosen(path, grid):
     """Return the column of each quantity: the one named exactly so, else the only one."""
     chosen = {}
     for role in {h.role for h in grid.headings} - {""}:
-        found = [i for i, h in enumerate(grid.headings) if h.role == role]
-        exact = [i for i in found if grid.headings[i].text.casefold() == role]
-        if len(exact or found) > 1:
-            names = [grid.headings[i].text for i in (exact or found)]
+        columns = [i for i, h in enumerate(grid.headings) if h.role == role]
+        exact = [i for i in columns if grid.headings[i].text.casefold() == role]
+        if len(exact or columns) > 1:
+            names = [grid.headings[i].text for i in (exact or columns)]
             expected = f"have one column of {role}"
             raise files.wrong(path, "header", expected, names, f"name the one to read `{role}`")
-        chosen[role] = (exact or found)[0]
+        chosen[role] = (exact or columns)[0]
         heading = grid.headings[chosen[role]]
         if heading.strange:
             expected = f"give {role} in a unit of " + ("time" if role == "seconds" else "energy")
@@ -178,10 +184,10 @@ def _row(path, grid, columns, style, line, cells, units, missing):
 
 
 def _number(path, place, cell, role, style, factor, units):
-    found = _cells.value(cell, role, style, factor)
-    if found is None:
+    read = _cells.value(cell, role, style, factor)
+    if read is None:
         raise files.wrong(path, place, *_said(role, cell))
-    number, unit = found
+    number, unit = read
     whole = role != "workers" or (number.is_integer() and 1 <= number <= MOST_WORKERS)
     if not whole or (
         number <= 0 and not (number == 0 and role in _MAY_BE_ZERO) and role != "quality"

@@ -27,29 +27,29 @@ def aligned(
         yield "  ".join(cells).rstrip()
 
 
-def heading(found: ScalingTable) -> str:
+def heading(table: ScalingTable) -> str:
     r"""One line on what was read.
 
     >>> from scalelab.tables.table import parse
     >>> heading(parse("runs", "workers,seconds\n1,60\n1,61\n2,31\n"))
     'runs: 3 rows, seconds on 1 to 2 workers'
     """
-    count, sizes = len(found.rows), sorted(set(found.workers))
-    rows = f"{units.text(count, digits=15)} row{'s' if count > 1 else ''}"
+    count, sizes = len(table.rows), sorted(set(table.workers))
+    rows = units.counted(count, "row", grouped=True)
     low, high = (units.text(size, digits=15) for size in (sizes[0], sizes[-1]))
     span = f"{low} to {high}" if len(sizes) > 1 else low
-    return f"{found.name}: {rows}, {found.measure} on {span} worker{'s' if span != '1' else ''}"
+    return f"{table.name}: {rows}, {table.measure} on {span} worker{'s' if span != '1' else ''}"
 
 
-def findings_lines(found: ScalingTable, findings: Iterable[Finding]) -> Iterator[str]:
+def findings_lines(table: ScalingTable, findings: Iterable[Finding]) -> Iterator[str]:
     """Yield findings for people: what is wrong, where, and what to do about it."""
-    for one in findings:
-        yield f"{one.severity:7}  {one.name}{place(found, one.rows)}"
-        yield f"         {one.text}"
-        yield f"         → {one.remedy}"
+    for finding in findings:
+        yield f"{finding.severity:7}  {finding.name}{place(table, finding.rows)}"
+        yield f"         {finding.text}"
+        yield f"         → {finding.remedy}"
 
 
-def place(found: ScalingTable, rows: Sequence[int]) -> str:
+def place(table: ScalingTable, rows: Sequence[int]) -> str:
     r"""Where a finding stands, as words: the first few rows of it.
 
     >>> from scalelab.tables.table import parse
@@ -63,13 +63,13 @@ def place(found: ScalingTable, rows: Sequence[int]) -> str:
         words = f"{', '.join(few)} and {len(rows) - len(few)} more"
     else:
         words = " and ".join(filter(None, [", ".join(few[:-1]), few[-1]]))
-    return f", {found.place}{'s' if len(rows) > 1 else ''} {words}"
+    return f", {table.place}{'s' if len(rows) > 1 else ''} {words}"
 
 
-def document(found: ScalingTable, findings: Iterable[Finding]) -> dict[str, Any]:
+def document(table: ScalingTable, findings: Iterable[Finding]) -> dict[str, Any]:
     """Return an audit as plain data; `rows` are lines of the file, or whatever `place` says."""
     return {
-        "table": found.name,
-        "place": found.place,
-        "findings": [vars(one) | {"rows": list(one.rows)} for one in findings],
+        "table": table.name,
+        "place": table.place,
+        "findings": [vars(finding) | {"rows": list(finding.rows)} for finding in findings],
     }

@@ -1,12 +1,14 @@
 """What the book asks of Sphinx beyond its configuration."""
 
-import importlib.util
+import importlib
+import inspect
 import io
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pybtex.database as pybtex
@@ -23,10 +25,9 @@ EXTENSIONS = ROOT / "book" / "_ext"
 
 
 def extension(name):
-    spec = importlib.util.spec_from_file_location(name, EXTENSIONS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(EXTENSIONS)
+        return importlib.import_module(name)
 
 
 @pytest.fixture(scope="module")
@@ -34,23 +35,181 @@ def scalebook():
     return extension("scalebook")
 
 
-@pytest.mark.parametrize("name", ["models/laws.py", "show/figure.js", "data/recorded/run.json"])
-def test_any_change_of_the_package_makes_executed_chapters_stale(scalebook, tmp_path, name):
-    file = tmp_path / "scalelab" / name
-    file.parent.mkdir(parents=True)
-    file.write_text("1")
-    before = scalebook.package_digest(tmp_path)
-    assert scalebook.package_digest(tmp_path) == before
-    file.write_text("2")
-    assert scalebook.package_digest(tmp_path) != before
+FILES = {
+    "__init__.py": '"""Nothing but `scalelab.b` in words."""\n',
+    "face.py": "",
+    "units.py": "",
+    "rooms/__init__.py": "from scalelab.face import face\n__getattr__, __dir__ = face(__name__, 'a b')\n",
+    "rooms/a.py": "from scalelab import units\ndef half(x):\n    from scalelab.deep import below\n",
+    "rooms/b.py": "from scalelab import units\nTWICE = 2\n",
+    "rooms/numbers.csv": "1,2",
+    "deep/__init__.py": "",
+    "deep/below.py": "",
+    "deep/other.py": "from scalelab.rooms import b\n",
+    "deep/recorded/run.json": "{}",
+    "data/__init__.py": "",
+    "data/series.csv": "1",
+    "data/text.py": "",
+    "reader.py": "resources.files('scalelab.data')\n",
+    "server.py": "run([executable, '-m', 'scalelab.deep.below'])\n",
+}
+CODE = {
+    "all": "from scalelab import rooms\nprint(rooms)",
+    "half": "from scalelab import rooms as r\nr.half(1)",
+    "twice": "from scalelab.rooms import TWICE",
+    "module": "from scalelab.rooms import b",
+}
 
 
-def test_moving_a_file_makes_executed_chapters_stale(scalebook, tmp_path):
-    (tmp_path / "scalelab").mkdir()
-    (tmp_path / "scalelab" / "a.py").write_text("1")
-    before = scalebook.package_digest(tmp_path)
-    (tmp_path / "scalelab" / "a.py").rename(tmp_path / "scalelab" / "b.py")
-    assert scalebook.package_digest(tmp_path) != before
+@pytest.fixture
+def package(tmp_path):
+    """A folder with a small package."""
+    write(tmp_path, FILES)
+    return tmp_path
+
+
+def write(folder, files):
+    for name, text in files.items():
+        file = folder / "scalelab" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+def reached(folder, code):
+    files = extension("reach").Package(folder).reached(code)
+    return {file.relative_to("scalelab").as_posix() for file in files}
+
+
+def digests(folder):
+    return {name: extension("reach").Package(folder).digest(code) for name, code in CODE.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "stale"),
+    [
+        ("deep/below.py", {"all", "half"}),  # imported in a function
+        ("rooms/b.py", {"all", "twice", "module"}),
+        ("deep/recorded/run.json", {"all", "half"}),  # data of a room
+        ("deep/other.py", set()),
+        ("units.py", set(CODE)),
+        ("__init__.py", set(CODE)),
+        ("rooms/numbers.csv", set(CODE)),
+    ],
+)
+def test_a_change_makes_those_chapters_stale_that_reach_it(package, name, stale):
+    before = digests(package)
+    assert digests(package) == before
+    with (package / "scalelab" / name).open("a") as file:
+        file.write("\n")
+    after = digests(package)
+    assert {one for one in CODE if before[one] != after[one]} == stale
+
+
+def test_moving_a_file_makes_stale_the_chapters_that_reached_it(package):
+    before = digests(package)
+    rooms = package / "scalelab" / "rooms"
+    (rooms / "b.py").rename(rooms / "c.py")
+    after = digests(package)
+    assert {one for one in CODE if before[one] != after[one]} == {"all", "twice", "module"}
+
+
+def test_a_name_that_moves_to_another_module_of_its_room_takes_the_chapter_along(package):
+    before = digests(package)
+    write(package, {"rooms/c.py": "TWICE = 2\n"})
+    after = digests(package)
+    assert {one for one in CODE if before[one] != after[one]} == {"all", "twice"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import scalelab",
+        "from scalelab import *",
+        "%time 1",
+        "!scalelab fit table.csv",
+        "from . import units",
+        "run(['scalelab', 'fit'])",
+        "import_module('scalelab.' + name)",
+        "import_module('scalelab.gone')",
+        "from scalelab import gone",
+    ],
+)
+def test_what_cannot_be_resolved_reaches_everything(package, code):
+    assert reached(package, code) >= {name for name in FILES if name.endswith(".py")}
+
+
+@pytest.mark.parametrize(
+    ("code", "files"),
+    [
+        ("import numpy\nprint('scalelab: 1')", set()),
+        ("from scalelab import server", {"server.py", "deep/below.py", "deep/recorded/run.json"}),
+        ("from scalelab import reader", {"reader.py", "data/series.csv"}),
+        ("import scalelab.units as u", {"units.py"}),
+        (
+            "from scalelab.deep.other import b",
+            {
+                "deep/other.py",
+                "deep/recorded/run.json",
+                "rooms/b.py",
+                "rooms/numbers.csv",
+                "units.py",
+            },
+        ),
+    ],
+)
+def test_a_chapter_reaches_what_is_imported_run_or_read_for_it(package, code, files):
+    first = {"face.py", *(name for name in FILES if name.endswith("__init__.py"))}
+    assert reached(package, code) - first == files
+
+
+def test_a_page_is_read_again_until_a_build_has_kept_what_it_shows(scalebook, package):
+    """A build that is cut off has changed its cache, and not what Sphinx remembers of its pages."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CODE["half"])])
+    nbformat.write(notebook, package / "a.ipynb")
+    settings = SimpleNamespace(nb_execution_cache_path="")
+    app = SimpleNamespace(srcdir=package, outdir=package / "_build" / "html", config=settings)
+
+    def outdated(remembered):
+        env = SimpleNamespace(found_docs={"a", "b"}, **remembered)
+        env.doc2path = lambda name: package / f"{name}{'.ipynb' if name == 'a' else '.md'}"
+        return scalebook.forget_stale_results(app, env, set(), set(), set()), env
+
+    assert outdated({})[0] == ["a"]
+    stale, env = outdated({})
+    assert stale == ["a"]
+    assert outdated({"scalelab_reached": env.scalelab_reached})[0] == []
+
+
+def test_a_source_that_python_cannot_read_reaches_everything(package):
+    write(package, {"deep/below.py": "def"})
+    assert reached(package, CODE["half"]) == set(FILES)
+
+
+def home(value):
+    """The file of the package in which a value is defined, or the first page of a room."""
+    name = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", "")
+    module = sys.modules.get(name if isinstance(name, str) else "")
+    file = Path(getattr(module, "__file__", None) or "/")
+    return file.relative_to(ROOT) if file.is_relative_to(ROOT / "scalelab") else None
+
+
+def test_a_chapter_reaches_the_home_of_all_that_python_imports_for_its_cells():
+    reach, scalebook = extension("reach"), extension("scalebook")
+    package, files = reach.Package(ROOT), {}
+    for chapter in sorted((ROOT / "chapters").glob("*.ipynb")):
+        code = scalebook.code_of(chapter)
+        source, files[chapter] = reach.read(code), package.reached(code)
+        for module, name, here in source.imports:
+            exec(f"from {module} import {name} as value", space := {})
+            value = space["value"]
+            taken = [getattr(value, one) for one in source.asked[here] or ()]
+            homes = {home(one) for one in (value, *taken)} - {None}
+            assert homes, (chapter, name)
+            assert homes <= files[chapter], (chapter, name)
+    assert Path("scalelab/units.py") in set.intersection(*files.values())
+    for chapter, own in files.items():
+        others = [more for other, more in files.items() if other != chapter]
+        assert own - set().union(*others), chapter
 
 
 @pytest.fixture(scope="module", params=sampled(["", "https://github.com/someone/a-book"], 1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from nbgrader.api import Gradebook
@@ -22,7 +21,7 @@ CLASS = {"ada": "honest", "ben": "answer missing", "cleo": "scripts in the text"
 
 @contextlib.contextmanager
 def one_thread():
-    with ThreadPoolExecutor(1) as pool:
+    with classes.OneThread() as pool:
         yield pool
         pool.submit(grade_one.close).result()
 

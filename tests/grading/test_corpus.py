@@ -6,7 +6,6 @@ import os
 import re
 import socket
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -202,7 +201,7 @@ def test_without_walls_the_spies_do_find_something(tmp_path, monkeypatch):
         classes.enrol(root, [*spies, next(k for k in ALL if k.name == "network")])
         found = classes.grade(
             root,
-            executor=lambda: ThreadPoolExecutor(1),
+            executor=classes.OneThread,
             limits=Limits(cell=60.0, submission=300.0),  # spies search long on a busy machine
             unsafe=True,
         )
@@ -222,4 +221,4 @@ def test_without_walls_grading_refuses(tmp_path, monkeypatch):
     classes.enrol(root, ALL[-1:])
     monkeypatch.setattr(bubblewrap, "find", lambda: bubblewrap.Walls("for this test", False, ""))
     with pytest.raises(ValueError, match="must isolate students' code, got a machine that cannot"):
-        classes.grade(root, executor=lambda: ThreadPoolExecutor(1))
+        classes.grade(root, executor=classes.OneThread)

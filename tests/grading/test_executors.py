@@ -76,8 +76,6 @@ def test_an_address_without_a_scheduler_is_one_sentence():
 class Fragile:
     """An executor that breaks whenever it is given one of some students."""
 
-    _max_workers = 3
-
     def __init__(self, poison):
         import concurrent.futures
 
@@ -110,10 +108,42 @@ def test_who_kills_workers_is_given_up_and_the_neighbours_are_not(tmp_path):
     def executor():
         yield Fragile(poison)
 
-    found = grade_all.run(jobs, executor, lambda pool: pool._max_workers, tmp_path / "results")
+    found = grade_all.run(jobs, executor, lambda pool: 3, tmp_path / "results")
     assert {name for name, one in found.items() if one["status"] == "failed"} == poison
     assert all(found[f"s{n}"]["score"] == 1.0 for n in range(12) if f"s{n}" not in poison)
     assert len(list((tmp_path / "results").glob("*.json"))) == 12
+
+
+def test_every_submission_is_read_once_and_no_worker_starts_where_nothing_is_to_be_run(tmp_path):
+    from scalelab.grading.inputs.collect import Submission
+    from scalelab.grading.inputs.source import Source
+
+    read = []
+
+    def submission(student, data):
+        def load():
+            read.append(student)
+            return data, "" if data else "it is a link"
+
+        return Submission(student, load=load)
+
+    students = {f"s{n}": b"x" if n % 3 else None for n in range(9)}
+    jobs = [grade_one.Job(Source("x", ()), submission(*one)) for one in students.items()]
+    started = []
+
+    @contextlib.contextmanager
+    def executor():
+        started.append(None)
+        yield Fragile(())
+
+    found = grade_all.run(jobs, executor, lambda pool: 3, tmp_path / "results")
+    assert {name: one["score"] for name, one in found.items()} == {
+        student: 1.0 if data else None for student, data in students.items()
+    }
+    assert sorted(read) == sorted(students)
+    assert len(started) == 1
+    grade_all.run(jobs[::3], executor, lambda pool: 3, tmp_path / "results")
+    assert len(started) == 1
 
 
 def test_slow_submissions_come_last_and_get_all_their_time(tmp_path):

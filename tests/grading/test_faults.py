@@ -9,14 +9,15 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
 
+from scalelab.files import atomic
 from scalelab.grading.box import bubblewrap
-from scalelab.grading.judging import result
 from tests.notebooks import ROOT
 from tests.sampling import seed
 from tests.submissions import assignment, classes
@@ -181,8 +182,9 @@ def test_two_runs_at_once_are_refused(tmp_path):
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     place = tmp_path / "folder" / "ada.json"
-    result.keep(place, b"one")
-    (tmp_path / "folder" / f".{os.getpid()}.new").mkdir()  # nothing can be written there
+    atomic.keep(place, b"one")
+    fresh = tmp_path / "folder" / f".{threading.get_native_id()}.new"
+    fresh.mkdir()  # nothing can be written there
     with pytest.raises(IsADirectoryError):
-        result.keep(place, b"two")
+        atomic.keep(place, b"two")
     assert place.read_bytes() == b"one"

@@ -351,6 +351,46 @@ def test_the_class_report_counts_slips_that_only_a_hidden_check_found_and_no_fix
     assert report.summary(source, [found[1]])["tasks"][0]["slip"] is None
 
 
+END = "import os\nos._exit(1)"  # of its process
+
+
+@pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
+def test_grading_again_flags_what_grading_anew_would():
+    """Only the second exercise is run again, whose cell's name begins that of a flagged one."""
+    cells = []
+    for exercise, number in ((1, 10), (2, 1)):
+        check = (
+            f"from scalelab.checks import Task\nt = Task('{number}', points=1, answers=globals())\n"
+        )
+        check += f"t.number('a{number}', expect=1.0)\nt.score()"
+        cells += [
+            Cell(f"question-1-{number}", "markdown", f"## {exercise}", f"## {exercise}"),
+            Cell(f"answer-1-{number}", "code", "", "...", answer=True),
+            Cell(f"check-1-{number}", "code", check, check, 1.0, graded=True),
+        ]
+    source = Source("x", tuple(cells))
+
+    def job(previous, **answers):
+        notebook = [{"cell_type": "code", "source": END}]  # the student's own, before the first
+        for cell in cells:
+            text = answers.get(cell.id.replace("-", "_"), cell.stub)
+            notebook.append({"cell_type": cell.kind, "id": cell.id, "source": text})
+        data = json.dumps({"cells": notebook}).encode()
+        return grade_one.Job(source, collect.Submission("ada", data), previous=previous)
+
+    try:
+        before = grade_one.grade(job(None, answer_1_10=END, answer_1_1=END))
+        again = grade_one.grade(job(before, answer_1_10=END, answer_1_1="a1 = 1.0"))
+        anew = grade_one.grade(job(None, answer_1_10=END, answer_1_1="a1 = 1.0"))
+    finally:
+        grade_one.close()
+    ended = {"+0 ended the process", "answer-1-10 ended the process"}
+    assert set(before["ran"]) == {*ended, "answer-1-1 ended the process"}
+    assert set(anew["ran"]) == ended
+    assert sorted(again["ran"]) == sorted(anew["ran"])
+    assert again["score"] == anew["score"] == 1.0
+
+
 @pytest.mark.parametrize(("score", "shown"), [(2.0, False), (0.0, True)])
 def test_feedback_unfolds_the_hints_where_points_are_missing(score, shown):
     question = (

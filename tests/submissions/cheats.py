@@ -263,7 +263,7 @@ KINDS = [
             ),
             "judge replaced": _cheat(
                 "import scalelab.checks.judge as j, scalelab.checks.report as r\n"
-                "j.judge_function = lambda *a: ('right', '')\nr.points = lambda v, w: w\n"
+                "j.judge_function = lambda *a: r.Judged('right')\nr.points = lambda v, w: w\n"
                 "import scalelab.checks.words as w\nw.difference = lambda a, b: None" + WRONG
             ),
             "plain replaced": _harmed(

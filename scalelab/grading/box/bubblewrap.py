@@ -93,15 +93,18 @@ def find() -> Walls:
 def doctor() -> list[tuple[str, str]]:
     """Return (question, answer) pairs that say what this machine can give."""
     walls = find()
-    said = walls.missing
+    missing = walls.missing
     root = walls.nobody
     return [
-        ("isolation", "no: " + said if said else "yes: bubblewrap and namespaces of each exercise"),
+        (
+            "isolation",
+            "no: " + missing if missing else "yes: bubblewrap and namespaces of each exercise",
+        ),
         ("students run as", "a user id of their own" if root else "you, without any rights"),
-        ("network", "yours" if said else "none"),
+        ("network", "yours" if missing else "none"),
         (
             "files",
-            "yours" if said else "the system's libraries and Python, read-only; a small /tmp",
+            "yours" if missing else "the system's libraries and Python, read-only; a small /tmp",
         ),
         (
             "memory and processes",
@@ -109,7 +112,7 @@ def doctor() -> list[tuple[str, str]]:
             if walls.cgroup
             else "limited for each process only: control groups cannot be written here",
         ),
-        ("grading", "refused without --unsafe" if said else "as usual"),
+        ("grading", "refused without --unsafe" if missing else "as usual"),
     ]
 
 

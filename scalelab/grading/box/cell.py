@@ -30,13 +30,13 @@ def shell() -> InteractiveShell:
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     config.InteractiveShell.cache_size = 0
-    one: Any = InteractiveShell.instance(config=config)  # some of its methods are replaced
-    one.enable_gui = lambda gui=None: None  # %matplotlib asks for one; there is no window
+    ipython: Any = InteractiveShell.instance(config=config)  # some of its methods are replaced
+    ipython.enable_gui = lambda gui=None: None  # %matplotlib asks for one; there is no window
     for name in ("pip", "conda", "mamba"):  # would only wait for a network that is not there
-        one.register_magic_function(_not_installed, magic_name=name)
-    system = one.system
-    one.system = lambda line: _not_installed(line) if _INSTALL.match(line) else system(line)
-    return one
+        ipython.register_magic_function(_not_installed, magic_name=name)
+    system = ipython.system
+    ipython.system = lambda line: _not_installed(line) if _INSTALL.match(line) else system(line)
+    return ipython
 
 
 def _not_installed(line):
@@ -155,16 +155,16 @@ def _pictures_and_texts(shown):
     """Keep PNG pictures and plain text of what was displayed; HTML and scripts stay here."""
     import base64
 
-    kept, pictures, letters = [], 0, LETTERS
-    for one in shown:
-        data = one.get("data", {}) if isinstance(one, dict) else {}
+    parts, pictures, letters = [], 0, LETTERS
+    for display in shown:
+        data = display.get("data", {}) if isinstance(display, dict) else {}
         png = data.get("image/png")
         if isinstance(png, bytes):
             png = base64.b64encode(png).decode()
         if isinstance(png, str) and len(png) <= PICTURE and pictures < PICTURES:
-            kept.append(["png", "".join(png.split())])
+            parts.append(["png", "".join(png.split())])
             pictures += 1
         elif isinstance(data.get("text/plain"), str) and letters > 0:
-            kept.append(["text", data["text/plain"][:letters]])
+            parts.append(["text", data["text/plain"][:letters]])
             letters -= len(data["text/plain"])
-    return kept
+    return parts

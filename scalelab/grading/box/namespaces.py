@@ -111,5 +111,5 @@ def _refuse_keys():
         (answer, 0, 0, 0x00050000 | errno.ENOSYS),
     ]
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
-    told = struct.pack("HP", len(lines), ctypes.addressof(code))
-    _insist(_libc.prctl(_FILTER, 2, told, 0, 0), "filter")
+    program = struct.pack("HP", len(lines), ctypes.addressof(code))
+    _insist(_libc.prctl(_FILTER, 2, program, 0, 0), "filter")

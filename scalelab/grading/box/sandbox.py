@@ -66,9 +66,9 @@ class Sandbox:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = self.open.enter_context(ours)
         isolated = not self.walls.missing
-        told = {"modules": list(modules), "walls": isolated}
+        settings = {"modules": list(modules), "walls": isolated}
         line = [sys.executable, "-m", "scalelab.grading.box.fork_server"]
-        line += [str(theirs.fileno()), json.dumps(told)]
+        line += [str(theirs.fileno()), json.dumps(settings)]
         self.errors = self.open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         environment, folder = built.environment(), "/"
         if not isolated:
@@ -108,9 +108,9 @@ class Sandbox:
         ours, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(self.control, [b"fork"], [theirs.fileno()])
-        while "started" not in (said := self._heard(time.monotonic() + START)):
+        while "started" not in (reply := self._heard(time.monotonic() + START)):
             pass
-        fork = Fork(self, ours, said["started"])
+        fork = Fork(self, ours, reply["started"])
         self.alive.add(fork.pid)
         try:
             fork.ask({"environment": environment}, START)

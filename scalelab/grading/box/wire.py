@@ -113,7 +113,7 @@ def _decoded(value):
         return value
     ((tag, inner),) = value.items()
     if tag == "d":
-        pairs = [(_decoded(key), _decoded(one)) for key, one in inner]
+        pairs = [(_decoded(key), _decoded(content)) for key, content in inner]
         if not all(isinstance(key, (str, int, float)) for key, _ in pairs):
             raise ValueError
         return dict(pairs)

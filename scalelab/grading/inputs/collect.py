@@ -4,7 +4,6 @@ Nothing is extracted, no link followed, no pipe opened; whatever is in the way b
 Standard library only.
 """
 
-from scalelab.refusal import Refusal
 import os
 import re
 import stat
@@ -17,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Self
 
 from scalelab.grading.inputs.read import BYTES
+from scalelab.refusal import Refusal
 
 MEMBERS = 20_000  # files of an archive
 # ada_01_speedup.ipynb · Moodle: Ada Lovelace_123_assignsubmission_file_/x.ipynb · Canvas:
@@ -61,30 +61,32 @@ def collect(
     """Return the submissions by student, and one without bytes for everybody else on the roster."""
     place = Path(place)
     if place.is_dir():
-        found = _folder(place, slug)
+        submissions = _folder(place, slug)
     elif zipfile.is_zipfile(place):
-        found = _archive(place, slug, pattern)
+        submissions = _archive(place, slug, pattern)
     else:
         raise Refusal(
             f"submissions must be a folder of students or a zip file, got {str(place)!r}: "
             "collect them first, or name the place by --submitted"
         )
     for student in roster:
-        found.setdefault(student, Submission(student))
-    return [found[student] for student in sorted(found)]
+        submissions.setdefault(student, Submission(student))
+    return [submissions[student] for student in sorted(submissions)]
 
 
 def _folder(place, slug):
-    found = {}
+    submissions = {}
     for entry in sorted(os.scandir(os.fsencode(place)), key=lambda e: e.name):
         if entry.name.startswith(b"."):
             continue
         student = entry.name.decode(errors="backslashreplace")
         if entry.is_symlink():
-            found[student] = Submission(student, reason="the student's folder is a link")
+            submissions[student] = Submission(student, reason="the student's folder is a link")
         elif entry.is_dir():
-            found[student] = _of_student(student, os.path.join(entry.path, slug.encode()), slug)
-    return found
+            submissions[student] = _of_student(
+                student, os.path.join(entry.path, slug.encode()), slug
+            )
+    return submissions
 
 
 def _of_student(student, folder, slug):
@@ -123,8 +125,8 @@ def _bytes(path):
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        said = "it is a link" if os.path.islink(path) else f"it cannot be read ({error.strerror})"
-        raise OSError(0, said) from None
+        cause = "it is a link" if os.path.islink(path) else f"it cannot be read ({error.strerror})"
+        raise OSError(0, cause) from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(0, "it is no regular file")
@@ -157,7 +159,7 @@ def _archive(place, slug, pattern):
         raise Refusal(
             f"--pattern must be a regular expression, got {pattern!r} ({error}): mend it"
         ) from None
-    found = {}
+    submissions = {}
     for member in _members(place):
         if "__MACOSX" in member.filename:
             continue
@@ -165,27 +167,27 @@ def _archive(place, slug, pattern):
         match = next(filter(None, (p.fullmatch(member.filename) for p in patterns)), None)
         name = match["student"] if match else PurePosixPath(member.filename).stem
         student = name.encode(errors="backslashreplace").decode() or "?"
-        before = found.get(student)
-        one = found[student] = Submission(
+        before = submissions.get(student)
+        submission = submissions[student] = Submission(
             student, when=_when(member), load=partial(_member, place, member)
         )
         if before:
-            one.flags.append("handed in more than once; the latest counts")
+            submission.flags.append("handed in more than once; the latest counts")
         if not match:
-            one.flags.append("the file's name does not tell the student")
-    return found
+            submission.flags.append("the file's name does not tell the student")
+    return submissions
 
 
 def _members(place):
     """List the notebooks in an archive, the earliest first."""
     try:
         with zipfile.ZipFile(place) as archive:
-            found = [m for m in archive.infolist()[:MEMBERS] if m.filename.endswith(".ipynb")]
+            notebooks = [m for m in archive.infolist()[:MEMBERS] if m.filename.endswith(".ipynb")]
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
         raise Refusal(
             f"an archive must be whole, got {str(place)!r} ({error}): download it again"
         ) from None
-    return sorted(found, key=lambda m: (m.date_time, m.filename))
+    return sorted(notebooks, key=lambda m: (m.date_time, m.filename))
 
 
 def _member(place, member):

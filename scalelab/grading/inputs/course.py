@@ -3,7 +3,6 @@
 nbgrader is imported inside functions only.
 """
 
-from scalelab.refusal import Refusal
 import contextlib
 import csv
 import fcntl
@@ -13,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from scalelab.refusal import Refusal
 
 CONFIG = "nbgrader_config.py"
 

@@ -79,15 +79,15 @@ def _cells(data, flags):
     if not isinstance(notebook, dict):
         raise Unreadable("it is not a notebook")
     sheets = notebook.get("worksheets")
-    found = notebook.get("cells")
-    if found is None and isinstance(sheets, list):  # format 3
+    cells = notebook.get("cells")
+    if cells is None and isinstance(sheets, list):  # format 3
         flags.append("saved in an old notebook format")
-        found = [c for s in sheets if isinstance(s, dict) for c in s.get("cells") or []]
-    if not isinstance(found, list) or not found:
+        cells = [c for s in sheets if isinstance(s, dict) for c in s.get("cells") or []]
+    if not isinstance(cells, list) or not cells:
         raise Unreadable("it is not a notebook: it has no cells")
-    if len(found) > CELLS:
-        flags.append(f"it has {len(found)} cells; only the first {CELLS} were read")
-    return [one for one in map(_one, found[:CELLS]) if one]
+    if len(cells) > CELLS:
+        flags.append(f"it has {len(cells)} cells; only the first {CELLS} were read")
+    return [cell for cell in map(_read_cell, cells[:CELLS]) if cell]
 
 
 def _decoded(data, flags):
@@ -101,7 +101,7 @@ def _decoded(data, flags):
         return data.decode("latin-1")
 
 
-def _one(cell):
+def _read_cell(cell):
     if not isinstance(cell, dict):
         return None
     text = cell.get("source", cell.get("input", ""))
@@ -160,13 +160,13 @@ def _at_its_place(cells, wanted, source, used):
     start = next((n for n, c in enumerate(cells) if before and c.id == before[-1]), None)
     if start is None:
         return []
-    found = []
+    positions = []
     for n in range(start + 1, len(cells)):
         if cells[n].id:
             break
         if n not in used and cells[n].kind == wanted.kind and cells[n].text.strip():
-            found.append(n)
-    return found
+            positions.append(n)
+    return positions
 
 
 def _note_changed(cells, wanted, flags):

@@ -1,16 +1,18 @@
 """The source of an assignment: its cells and checks, by exercise, and the hints folded into its questions."""
 
 from __future__ import annotations
+
 import copy
-import re
-from typing import TYPE_CHECKING
-from scalelab.refusal import Refusal
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
+
 from scalelab.checks.fresh import secret as found_secret
+from scalelab.refusal import Refusal
 
 VERSION = "2"  # of the grader: another one grades everything again
 
@@ -73,20 +75,20 @@ class Source:
         >>> Source("x", (Cell("a", "code", "import numpy as np, os.path", ""),)).modules
         ('numpy', 'os.path')
         """
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for cell in self.cells:
             if cell.kind == "code":
                 for line in cell.text.splitlines():
                     words = line.split("#")[0].replace(",", " , ").split()
                     if words[:1] == ["import"]:
-                        found |= dict.fromkeys(
+                        names |= dict.fromkeys(
                             part.split()[0]
                             for part in " ".join(words[1:]).split(",")
                             if part.split()
                         )
                     elif words[:1] == ["from"] and "import" in words:
-                        found[words[1]] = None
-        return tuple(found)
+                        names[words[1]] = None
+        return tuple(names)
 
     @cached_property
     def titles(self) -> dict[str, str]:

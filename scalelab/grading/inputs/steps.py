@@ -42,6 +42,15 @@ def steps(
         yield from _texts([cell], handed)
 
 
+def cell_of(key: str) -> str:
+    """Return the id of the source's cell that a step is of or comes after, "" for the start.
+
+    >>> cell_of("answer-1-1"), cell_of("answer-1-1#1"), cell_of("setup+0"), cell_of("+0")
+    ('answer-1-1', 'answer-1-1', 'setup', '')
+    """
+    return key.partition("#")[0].partition("+")[0]
+
+
 def needed(earlier: Iterable[Cell], cells: Iterable[Cell], handed: Handed) -> bool:
     """Say whether some cells use what the cells of earlier exercises define.
 
@@ -76,7 +85,7 @@ def inert(later: Sequence[str], earlier: Iterable[str], ours: Container[str] = (
         if tree is None or not (text in ours or all(map(_simple, tree.body))):
             return False
     # What a function stores is its own, unless it says otherwise.
-    outside = [_heading(one) for tree in trees for one in tree.body]
+    outside = [_heading(statement) for tree in trees for statement in tree.body]
     stored = {name for text in outside for name in _names(text, ast.Store)}
     known = {name for text in earlier for name in _looked_up(text)}
     return "*" not in stored | known and not stored & (known | _HARMLESS)
@@ -87,8 +96,12 @@ def _simple(statement):
     if not isinstance(statement, _STATEMENTS):
         return False
     if isinstance(statement, ast.FunctionDef):
-        given = statement.args
-        parts = [*statement.decorator_list, *given.defaults, *filter(None, given.kw_defaults)]
+        arguments = statement.args
+        parts = [
+            *statement.decorator_list,
+            *arguments.defaults,
+            *filter(None, arguments.kw_defaults),
+        ]
         return all(isinstance(part, ast.Constant) for part in parts)
     return not any(map(_does_more, ast.walk(statement)))
 

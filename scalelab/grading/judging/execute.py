@@ -18,7 +18,7 @@ from scalelab.grading.box.clean_output import Shown, cleaned, stopped
 from scalelab.grading.box.sandbox import Died, Sandbox
 from scalelab.grading.inputs.read import Handed
 from scalelab.grading.inputs.source import Source
-from scalelab.grading.inputs.steps import inert, steps
+from scalelab.grading.inputs.steps import cell_of, inert, steps
 
 GRACE = 1.0  # seconds beyond its limit before a process that does not stop is ended
 # By check: the names to read, and the calls as (function, its cases, whether they are hidden).
@@ -35,6 +35,14 @@ class Limits:
     submission: float = 90.0
 
 
+@dataclass(frozen=True)
+class Flag:
+    """Something odd about a run: the cell it is about, or "" for the run as a whole, and as text."""
+
+    cell: str
+    text: str
+
+
 @dataclass
 class Transcript:
     """What running a submission gave, all of it plain data.
@@ -47,9 +55,18 @@ class Transcript:
     values: dict[str, dict[str, tuple[bool, object]]] = field(default_factory=dict)
     outcomes: dict[str, dict[str, list[list[Outcome]]]] = field(default_factory=dict)
     cells: dict[str, Shown] = field(default_factory=dict)
-    flags: list[str] = field(default_factory=list)
+    flags: list[Flag] = field(default_factory=list)
     gone: set[str] = field(default_factory=set)
     late: bool = False  # something took too long
+
+
+def about_step(key: str, what: str) -> Flag:
+    """Return the flag on one step of a run.
+
+    >>> about_step("answer-1-1#1", "ended the process")
+    Flag(cell='answer-1-1', text='answer-1-1#1 ended the process')
+    """
+    return Flag(cell_of(key), f"{key} {what}")
 
 
 def execute(
@@ -62,8 +79,7 @@ def execute(
     key: str = "",
 ) -> Transcript:
     """Run what some checks need and return the Transcript; `key` gives a student's own numbers."""
-    run = _Run(sandbox, handed, plan, limits, key)
-    run.ours = {c.text for c in source.cells if c.kind == "code" and not c.answer}
+    run = _Run(sandbox, source, plan, limits, key)
     setup, *exercises = source.exercises
     exercises = exercises or [setup]
     for number, exercise in enumerate(exercises):
@@ -77,11 +93,21 @@ def execute(
 class _Run:
     """One submission on its way through its processes."""
 
-    def __init__(self, sandbox, handed, plan, limits, key):
-        self.sandbox, self.handed, self.plan = sandbox, handed, plan
-        self.limits, self.transcript, self.key = limits, Transcript(), key
+    def __init__(
+        self, sandbox: Sandbox, source: Source, plan: Plan, limits: Limits, key: str
+    ) -> None:
+        self.sandbox, self.plan, self.limits, self.key = sandbox, plan, limits, key
+        self.ours = {c.text for c in source.cells if c.kind == "code" and not c.answer}
         self.end = time.monotonic() + limits.submission
-        self.dead, self.groups, self.again = set(), {}, set()
+        self.transcript = Transcript()
+        self.groups: dict[str, list[list[Outcome]]] = {}  # by check, those of each of its calls
+        self.dead: set[str] = set()  # steps that ended a process
+        self.again: set[str] = set()  # checks whose visible calls are made once more
+        # What the process is doing, for the case that it dies of it: the step, the outcomes of the
+        # call, the check and the name that is read.
+        self.at = ""
+        self.calling: list[Outcome] | None = None
+        self.reading: tuple[str, str] | None = None
 
     def exercise(self, steps, checks):
         """Run the steps in a process, and again in another without the one that ended it."""
@@ -156,11 +182,11 @@ class _Run:
             hidden.remove(check)
 
     def _cell(self, fork, key, text):
-        said = self._ask(fork, {"run": text}, self.limits.cell)
-        if said.get("late") is True:
+        reply = self._ask(fork, {"run": text}, self.limits.cell)
+        if reply.get("late") is True:
             self._late(key)
         elif key not in self.transcript.cells:
-            self.transcript.cells[key] = cleaned(said)
+            self.transcript.cells[key] = cleaned(reply)
 
     def _names(self, fork, check):
         """Ask what the names stand for that a check wants to know."""
@@ -168,8 +194,8 @@ class _Run:
         for name in self.plan[check][0]:
             if name not in values:
                 self.reading = check, name
-                said = self._ask(fork, {"name": name}, self.limits.call)
-                values[name] = said.get("callable") is True, wire.decoded(said.get("value"))
+                reply = self._ask(fork, {"name": name}, self.limits.call)
+                values[name] = reply.get("callable") is True, wire.decoded(reply.get("value"))
                 self.reading = None
 
     def _open(self, check, hidden):
@@ -206,16 +232,11 @@ class _Run:
         for arguments in cases:
             self.calling = outcomes
             left = max(end - time.monotonic(), 0.01)
-            said = self._ask(fork, {"name": name, "arguments": arguments}, left)
+            reply = self._ask(fork, {"name": name, "arguments": arguments}, left)
             self.calling = None
-            outcomes.append(wire.heard(said.get("outcome")))
+            outcomes.append(wire.heard(reply.get("outcome")))
             if outcomes[-1].error == "Timeout":
                 return
-
-    at = ""
-    calling: list[Outcome] | None = None
-    reading: tuple[str, str] | None = None
-    ours: Collection[str] = ()
 
     def _ask(self, fork, message, seconds):
         left = self._left(seconds)
@@ -246,20 +267,21 @@ class _Run:
             else:
                 self.transcript.cells.setdefault(self.at, stopped("Crash", f"it {_WHY[how]}"))
         if time.monotonic() > self.end:
-            self._flag(f"took longer than {self.limits.submission:g} s; the rest was not run")
+            what = f"took longer than {self.limits.submission:g} s; the rest was not run"
+            self._flag(Flag("", what))
         elif how != "late":
-            self._flag(f"{self.at} {_WHY[how]}")
+            self._flag(about_step(self.at, _WHY[how]))
 
     def _late(self, key):
         # What it showed until then depends on the machine's mood, so it is left out.
-        said = f"took longer than {self.limits.cell:g} s"
+        what = f"took longer than {self.limits.cell:g} s"
         self.transcript.late = True
-        self.transcript.cells.setdefault(key, stopped("Timeout", f"it {said}"))
-        self._flag(f"{key} {said}")
+        self.transcript.cells.setdefault(key, stopped("Timeout", f"it {what}"))
+        self._flag(about_step(key, what))
 
-    def _flag(self, text):
-        if text not in self.transcript.flags:
-            self.transcript.flags.append(text)
+    def _flag(self, flag):
+        if flag not in self.transcript.flags:
+            self.transcript.flags.append(flag)
 
 
 def _late(group):

@@ -4,10 +4,11 @@ import concurrent.futures
 import contextlib
 import ctypes
 import json
-import multiprocessing
+import multiprocessing.context
 import os
 import re
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -15,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from scalelab.files import atomic
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.box.sandbox import START, NoWorker, not_started
 from scalelab.grading.judging import result as results
@@ -33,7 +35,7 @@ def local(workers: int) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
     try:
         yield pool
     finally:
-        _end(pool)
+        pool.end()
         bubblewrap.sweep()
 
 
@@ -41,34 +43,58 @@ def _started(workers):
     """Return a pool of which one process has answered."""
     pool = None
     try:
-        pool = concurrent.futures.ProcessPoolExecutor(
-            workers,
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_begin,
-            initargs=(os.getpid(),),
-        )
+        pool = _Pool(workers)
         # The others start with their work: a pool that breaks while one starts mixes up its files.
         pool.submit(os.getpid).result(START)
         return pool
     except BaseException as error:
-        ended = {process.exitcode for process in _end(pool)} if pool else set()
+        statuses = {process.exitcode for process in pool.end()} if pool else set()
         if not isinstance(error, (concurrent.futures.BrokenExecutor, OSError)):
             raise
-        itself = ended - {-signal.SIGTERM, -signal.SIGKILL}  # by these we end the others
+        itself = statuses - {-signal.SIGTERM, -signal.SIGKILL}  # by these we end the others
         said = f"a process ended with status {min(itself)} as it began" if itself else str(error)
         raise not_started(said) from None
 
 
-def _end(pool):
-    """Kill the processes of a pool, which may be in the middle of an endless loop; return them."""
-    processes, manager = list((pool._processes or {}).values()), pool._executor_manager_thread
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.kill()
-        process.join()
-    if manager is not None:
-        manager.join(5)  # it closes files, whose numbers the next pool would be given meanwhile
-    return processes
+class _Pool(concurrent.futures.ProcessPoolExecutor):
+    """A pool that knows its processes, and how many there may be."""
+
+    def __init__(self, workers):
+        self._workers, self._context = workers, _Spawning()
+        super().__init__(
+            workers, mp_context=self._context, initializer=_begin, initargs=(os.getpid(),)
+        )
+
+    def threads(self):
+        """Return how many submissions are graded at once."""
+        return self._workers
+
+    def end(self):
+        """Kill the processes, which may be in the middle of an endless loop; return them."""
+        # The pool has to close its files, or the next one would be given their numbers meanwhile.
+        # It may never come to that where a process died in the middle of a message: hence a time.
+        closing = threading.Thread(
+            target=self.shutdown, kwargs={"cancel_futures": True}, daemon=True
+        )
+        closing.start()
+        started = [process for process in self._context.processes if process.pid is not None]
+        for process in started:
+            process.kill()
+            process.join()
+        closing.join(5)
+        return started
+
+
+class _Spawning(multiprocessing.context.SpawnContext):
+    """Starts processes anew, and remembers which."""
+
+    def __init__(self):
+        self.processes = []
+
+    def Process(self, *args, **named):
+        process = super().Process(*args, **named)
+        self.processes.append(process)
+        return process
 
 
 @contextlib.contextmanager
@@ -91,13 +117,26 @@ def dask(address: str) -> Iterator[concurrent.futures.Executor]:
     except (OSError, ValueError, TimeoutError):
         raise Refusal(wrong) from None
     with client:
-        yield client.get_executor(pure=False)
+        yield _Cluster(client)
+
+
+class _Cluster(concurrent.futures.Executor):
+    """The executor of a Dask client that knows how many workers there are just now."""
+
+    def __init__(self, client):
+        self._client, self._executor = client, client.get_executor(pure=False)
+
+    def submit(self, function, /, *arguments, **named):
+        return self._executor.submit(function, *arguments, **named)
+
+    def threads(self):
+        """Return how many submissions are graded at once."""
+        return sum(self._client.nthreads().values())
 
 
 def slots(executor: Any) -> int:
     """Return how many submissions to hand out at once, so that nobody waits for the next."""
-    client = getattr(executor, "_client", None)
-    return 2 * max(1, sum(client.nthreads().values()) if client else executor._max_workers)
+    return 2 * max(1, executor.threads())
 
 
 def _begin(parent):
@@ -127,26 +166,34 @@ def run(
     done: dict[str, Result] = {}
     seconds: dict[str, float] = {}
     attempts: dict[str, int] = {}
-    waiting: list[Job] = []
+    waiting = [replace(job, quick=job.limits.cell > QUICK) for job in jobs]
     total = len(jobs)
 
-    def finish(job, found):
+    def finish(job, result):
         student = job.submission.student
-        results.keep(folder / f"{results.file_name(student)}.json", results.written(found))
-        done[student] = found
-        report(len(done), total, found)
+        atomic.keep(folder / f"{results.file_name(student)}.json", results.written(result))
+        done[student] = result
+        report(len(done), total, result)
 
-    for job in jobs:
-        found = settled(_loaded(job))
-        if found is None:
-            waiting.append(replace(job, quick=job.limits.cell > QUICK))
-        else:
-            finish(job, found)
-    while waiting:
+    while waiting := _without_settled(waiting, finish):
         with executor() as pool:
             waiting = _drain(pool, waiting, slots(pool), finish, attempts, seconds)
-    results.keep(folder.parent / "timings.json", _timings(seconds))
+    atomic.keep(folder.parent / "timings.json", _timings(seconds))
     return done
+
+
+def _without_settled(jobs, finish):
+    """Finish jobs up to the first that has to be run; return that one, loaded, and all after it.
+
+    So a run in which nothing has to be run starts no worker.
+    """
+    for n, job in enumerate(jobs):
+        loaded = _loaded(job)
+        result = settled(loaded)
+        if result is None:
+            return [loaded, *jobs[n + 1 :]]
+        finish(job, result)
+    return []
 
 
 def _drain(pool, waiting, slots, finish, attempts, seconds):
@@ -160,8 +207,13 @@ def _drain(pool, waiting, slots, finish, attempts, seconds):
             if running and _alone(waiting[-1:], attempts):
                 break
             job = waiting.pop()
+            loaded = _loaded(job)  # one by one: a class of them would not fit into memory
+            result = settled(loaded)
+            if result is not None:
+                finish(job, result)
+                continue
             try:
-                running[pool.submit(timed, _loaded(job))] = job
+                running[pool.submit(timed, loaded)] = job
             except concurrent.futures.BrokenExecutor:
                 waiting.append(job)
                 broken = True
@@ -171,7 +223,7 @@ def _drain(pool, waiting, slots, finish, attempts, seconds):
             job = running.pop(future)
             student = job.submission.student
             try:
-                spent, found = future.result()
+                spent, result = future.result()
             except NoWorker as error:
                 stopped = error
                 continue
@@ -184,10 +236,10 @@ def _drain(pool, waiting, slots, finish, attempts, seconds):
                     finish(job, _given_up(job, error))
                 continue
             seconds[student] = seconds.get(student, 0.0) + spent
-            if found is None:
+            if result is None:
                 slow.append(replace(job, quick=False))
             else:
-                finish(job, found)
+                finish(job, result)
         if stopped:  # the others are none the better for a new pool
             raise stopped
     for job in running.values():  # one of them may be to blame
@@ -207,8 +259,8 @@ def _loaded(job):
 def timed(job: Job) -> tuple[float, Result | None]:
     """Grade one submission where this runs; return (seconds, result)."""
     start = time.monotonic()
-    found = grade(job)
-    return time.monotonic() - start, found
+    result = grade(job)
+    return time.monotonic() - start, result
 
 
 def _given_up(job, error):
@@ -218,5 +270,5 @@ def _given_up(job, error):
 
 
 def _timings(seconds):
-    told = {student: round(spent, 3) for student, spent in sorted(seconds.items())}
-    return (json.dumps(told, indent=1) + "\n").encode()
+    rounded = {student: round(spent, 3) for student, spent in sorted(seconds.items())}
+    return (json.dumps(rounded, indent=1) + "\n").encode()

@@ -13,7 +13,7 @@ from scalelab.grading.box.sandbox import MODULES, NoWorker, Sandbox
 from scalelab.grading.inputs.collect import Submission
 from scalelab.grading.inputs.read import Unreadable, blank, read
 from scalelab.grading.inputs.source import Source
-from scalelab.grading.judging.execute import Limits, execute
+from scalelab.grading.judging.execute import Flag, Limits, about_step, execute
 from scalelab.grading.judging.judge import Judge, Unasked
 from scalelab.grading.judging.result import FAILED, MISSING, Result, result
 
@@ -77,13 +77,13 @@ def settled(job: Job) -> Result | None:
 def _composed(job, handed, keys, transcript, fresh):
     """Put a result together from what is fresh and what was known."""
     source, old = job.source, job.previous or {}
-    kept = {test["id"]: test for test in old.get("tests", ())}
-    tests = [fresh.get(c.id) or kept[c.id] for c in source.cells if c.check]
+    known = {test["id"]: test for test in old.get("tests", ())}
+    tests = [fresh.get(c.id) or known[c.id] for c in source.cells if c.check]
     cells = {a["id"]: a["shown"] for a in old.get("answers", ())}
     cells |= transcript.cells if transcript else {}
-    # What went wrong while running an exercise that is not run again still holds.
-    ran = [f for f in old.get("ran", ()) if not (fresh and _about(f, fresh, source))]
-    ran += transcript.flags if transcript else []
+    flagged = [flag for flag in _earlier(old, source) if not _run_again(flag, fresh, source)]
+    flagged += transcript.flags if transcript else []
+    ran = list(dict.fromkeys(flag.text for flag in flagged))
     isolation = old.get("isolation") if transcript is None else bubblewrap.find().name
     flags = [*handed.flags, *ran]
     if isolation == "none":
@@ -175,32 +175,40 @@ def _wanted(job, keys):
     """Return the checks to grade: all, the ones asked for, or those whose exercise has changed."""
     setup, *exercises = job.source.exercises
     old = job.previous or {}
-    kept, had = old.get("keys", {}), {test["id"] for test in old.get("tests", ())}
+    digests, judged = old.get("keys", {}), {test["id"] for test in old.get("tests", ())}
     wanted = set()
     for number, exercise in enumerate(exercises or [setup]):
-        changed = keys[str(number)] != kept.get(str(number))
+        changed = keys[str(number)] != digests.get(str(number))
         for cell in exercise:
             asked = job.only is not None and cell.id in job.only
-            if cell.check and (cell.id not in had or asked or (changed and job.only is None)):
+            if cell.check and (cell.id not in judged or asked or (changed and job.only is None)):
                 wanted.add(cell.id)
     return [c.id for c in job.source.cells if c.id in wanted]
 
 
-def _about(flag, wanted, source):
-    """Say whether a flag speaks of a cell in an exercise that is run again."""
-    running = [part for part in source.exercises if any(c.id in wanted for c in part)]
+def _earlier(old, source):
+    """Return the flags of the last result, which keeps their texts: each begins with its step, if any."""
+    for text in old.get("ran", ()):
+        key, _, what = text.partition(" ")
+        flag = about_step(key, what)
+        yield flag if flag.cell in source.by_id else Flag("", text)
+
+
+def _run_again(flag, fresh, source):
+    """Say whether a flag may no longer hold: it is about a cell of an exercise that was run again."""
+    running = [part for part in source.exercises if any(c.id in fresh for c in part)]
     names = {c.id for part in [*running, source.exercises[0]] for c in part}
-    return any(flag.startswith(name) for name in names) or "the rest was not run" in flag
+    return bool(fresh) and flag.cell in {"", *names}
 
 
 def _manual(source, handed):
     """Return the answers that a person reads; a blank one is worth nothing by itself."""
-    found = []
+    unread = []
     for cell in source.cells:
         if cell.manual:
             texts = handed.answers.get(cell.id, ())
             empty = blank(cell, texts)
-            found.append(
+            unread.append(
                 {
                     "id": cell.id,
                     "name": source.titles[cell.id],
@@ -208,17 +216,17 @@ def _manual(source, handed):
                     "score": 0.0 if empty else None,
                 }
             )
-    return found
+    return unread
 
 
 def _answers(source, handed, cells):
     """Return the text of every answer, and what its cells showed."""
-    found = []
+    answers = []
     for cell in source.cells:
         if cell.answer:
             text = "\n\n".join(handed.answers.get(cell.id, ()))
             own = handed.extras.get(cell.id, ()) if cell.kind == "code" else ()
-            found.append(
+            answers.append(
                 {
                     "id": cell.id,
                     "kind": cell.kind,
@@ -226,4 +234,4 @@ def _answers(source, handed, cells):
                     "shown": cells.get(cell.id),
                 }
             )
-    return found
+    return answers

@@ -15,18 +15,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from scalelab.checks import keys
-from scalelab.checks.judge import FRESH
-from scalelab.checks.report import RIGHT
 from scalelab.checks.task import Task
-from scalelab.checks.value import GRADED
 from scalelab.grading.box import wire
 from scalelab.grading.inputs.source import Source
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
     from scalelab.grading.judging.execute import Plan, Transcript
-
-_TELLS_NOTHING = {*FRESH.values(), *GRADED.values()}
 
 
 class Unasked(Exception):
@@ -85,7 +80,7 @@ class Judge:
             "output": text.strip(),
             "visibility": "visible",
             "states": [verdict.state for verdict in task.verdicts],
-            "slips": [slip for verdict in task.verdicts if (slip := _slip(verdict))],
+            "slips": [verdict.slip for verdict in task.verdicts if verdict.slip],
         }
 
     def _planned(self, cell, key):
@@ -202,13 +197,6 @@ class _Replay:
             return _happens(next(group, None))
 
         return answer
-
-
-def _slip(verdict):
-    """Return what went wrong, without the value that came; "" where a hidden check tells nothing."""
-    if verdict.state == RIGHT or (verdict.hidden and verdict.text in _TELLS_NOTHING):
-        return ""
-    return verdict.text if verdict.hidden else verdict.text.partition("; ")[2] or verdict.text
 
 
 def _happens(outcome):

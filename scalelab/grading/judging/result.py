@@ -1,12 +1,10 @@
-"""What grading one submission gives, and where it is kept.
+"""What grading one submission gives, and the name of the file it is kept in.
 
 A result is plain JSON in the shape of Gradescope's results.json plus `status`, `reason`, `flags`,
 and holds no time, so that the same input gives the same bytes. Standard library only.
 """
 
-import contextlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -76,20 +74,3 @@ def file_name(student: str) -> str:
 def is_plain(student: str) -> bool:
     """Say whether an id is its own file name, so that any tool can make a folder of it."""
     return bool(student) and file_name(student) == student
-
-
-def keep(path: Path, data: bytes, sync: bool = True) -> None:
-    """Write a file whole or not at all; without `sync`, a power cut may still lose it."""
-    fresh = path.with_name(f".{os.getpid()}.new")  # short, however long the name is
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(fresh, "wb") as file:
-            file.write(data)
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
-        os.replace(fresh, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            fresh.unlink()
-        raise

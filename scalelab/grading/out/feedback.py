@@ -6,32 +6,24 @@ from html import escape
 
 from scalelab.grading.inputs.source import Source, hints
 from scalelab.grading.judging.result import FAILED, MISSING, Marks, Result
+from scalelab.show.page import whole
 
-# Even if a tag got through, the browser would load and run nothing.
-_HEAD = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title><style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }}
-pre {{ white-space: pre-wrap; overflow-wrap: anywhere; border-left: .2rem solid #8888; padding: .2rem .8rem;
- font: .9rem/1.45 ui-monospace, monospace; }}
-pre.report {{ border-color: #36c; }}
-h2 {{ margin-top: 2.5rem; border-top: 1px solid #8886; padding-top: .6rem; }}
-h2 small {{ float: right; font-weight: normal; }}
-table {{ border-collapse: collapse; }} td, th {{ padding: .15rem .7rem; text-align: left; }}
-td.n, th.n {{ text-align: right; font-variant-numeric: tabular-nums; }}
-tr:nth-child(even) td {{ background: #8881; }}
-img {{ max-width: 100%; background: white; }} summary {{ cursor: pointer; }}
-</style></head><body>
+_STYLE = """body { max-width: 50rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; border-left: .2rem solid #8888; padding: .2rem .8rem;
+ font: .9rem/1.45 ui-monospace, monospace; }
+pre.report { border-color: #36c; }
+h2 { margin-top: 2.5rem; border-top: 1px solid #8886; padding-top: .6rem; }
+h2 small { float: right; font-weight: normal; }
+table { border-collapse: collapse; } td, th { padding: .15rem .7rem; text-align: left; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+tr:nth-child(even) td { background: #8881; }
+img { max-width: 100%; background: white; } summary { cursor: pointer; }
 """
 
 
 def page(title: str, *parts: str) -> str:
-    """Return a whole page from a plain title and finished parts."""
-    return _HEAD.format(title=text(title)) + "\n".join(parts) + "\n</body></html>\n"
+    """Return a whole page from a plain title and finished parts; it runs nothing, whatever got into it."""
+    return whole(title, "\n".join(parts), _STYLE, scripts=False)
 
 
 def text(value: object) -> str:
@@ -93,12 +85,12 @@ def total(result: Result, marks: Marks, penalty: float = 0.0) -> tuple[float, fl
     both = [*result["tests"], *result["manual"]]
     points = 0.0
     waiting = 0
-    for one in both:
-        by_hand = marks.get(one["id"], (None,))[0]
-        given = one["score"] if by_hand is None else by_hand
+    for cell in both:
+        by_hand = marks.get(cell["id"], (None,))[0]
+        given = cell["score"] if by_hand is None else by_hand
         waiting += given is None
         points += given or 0.0
-    most = sum(one["max_score"] for one in both)
+    most = sum(cell["max_score"] for cell in both)
     return round(max(points - penalty, 0.0), 2), round(most, 2), waiting
 
 

@@ -25,14 +25,14 @@ def record(course: Course, source: Source, results: Iterable[Result]) -> None:
     from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
     with_commands()
-    left = [one for one in results if one["status"] != MISSING]
+    left = [result for result in results if result["status"] != MISSING]
     for attempt in range(TRIES):
         try:
             with _open(course) as book:
                 _structure(book, course, source)
                 while left:
-                    for one in left[:BATCH]:
-                        _write(book, course, source, one)
+                    for result in left[:BATCH]:
+                        _write(book, course, source, result)
                     book.db.commit()
                     del left[:BATCH]
             return
@@ -49,15 +49,15 @@ def by_hand(course: Course, source: Source) -> tuple[dict[str, Marks], dict[str,
     from nbgrader.api import MissingEntry
 
     with_commands()
-    given: dict[str, Marks] = {}
+    by_student: dict[str, Marks] = {}
     penalties: dict[str, float] = {}
     with _open(course) as book:
         try:
             submissions = book.find_assignment(source.slug).submissions
         except MissingEntry:
-            return given, penalties
+            return by_student, penalties
         for submission in submissions:
-            marks = given.setdefault(submission.student_id, {})
+            marks = by_student.setdefault(submission.student_id, {})
             for notebook in submission.notebooks:
                 comments = {c.name: c.manual_comment for c in notebook.comments}
                 for grade in notebook.grades:
@@ -65,7 +65,7 @@ def by_hand(course: Course, source: Source) -> tuple[dict[str, Marks], dict[str,
                     if score is not None or comments.get(grade.name):
                         marks[grade.name] = score, comments.get(grade.name)
                 penalties[submission.student_id] = notebook.late_submission_penalty or 0.0
-    return given, penalties
+    return by_student, penalties
 
 
 def students(course: Course) -> list[str]:
@@ -165,8 +165,8 @@ def _write(book, course, source, result):
         elif changed:  # what a person decided may rest on what has changed
             grade.needs_manual_grade = True
     for comment in notebook.comments:
-        said = f"Not graded: {result['reason']}." if result["status"] == FAILED else None
-        comment.auto_comment = "No response." if comment.name in blank else said
+        note = f"Not graded: {result['reason']}." if result["status"] == FAILED else None
+        comment.auto_comment = "No response." if comment.name in blank else note
     book.db.flush()
     notebook.late_submission_penalty = None
     if submission.total_seconds_late > 0:
@@ -192,24 +192,24 @@ def _submission(book, source, result):
         if hasattr(student, "course_id") and course is not None:
             student.course_id = course.id
     assignment = book.find_assignment(source.slug)
-    found = (
+    row = (
         book.db.query(api.SubmittedAssignment).filter_by(assignment=assignment, student=student)
     ).one_or_none()
-    if found is None:
+    if row is None:
         with book.db.no_autoflush:
-            found = api.SubmittedAssignment(assignment=assignment, student=student)
+            row = api.SubmittedAssignment(assignment=assignment, student=student)
             for notebook in assignment.notebooks:
-                mine = api.SubmittedNotebook(notebook=notebook, assignment=found)
+                mine = api.SubmittedNotebook(notebook=notebook, assignment=row)
                 for cell in (*notebook.grade_cells, *notebook.task_cells):
                     api.Grade(cell_id=cell.id, notebook=mine)
                 for cell in (*notebook.solution_cells, *notebook.task_cells):
                     api.Comment(cell_id=cell.id, notebook=mine)
-            book.db.add(found)
+            book.db.add(row)
         book.db.flush()
-        book.db.refresh(found)
+        book.db.refresh(row)
     when = result["handed_in"]
-    found.timestamp = parse_utc(when).replace(tzinfo=None) if when else None
-    return found
+    row.timestamp = parse_utc(when).replace(tzinfo=None) if when else None
+    return row
 
 
 def _plugin(course):

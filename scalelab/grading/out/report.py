@@ -20,34 +20,34 @@ def summary(
 ) -> dict[str, Any]:
     """Return the class report as plain data."""
     marks, penalties = marks or {}, penalties or {}
-    graded = [one for one in results if one["tests"]]
+    graded = [result for result in results if result["tests"]]
     points = [
-        total(one, marks.get(one["student"], {}), penalties.get(one["student"], 0.0))[0]
-        for one in graded
+        total(result, marks.get(result["student"], {}), penalties.get(result["student"], 0.0))[0]
+        for result in graded
     ]
     return {
         "assignment": source.slug,
-        "states": {state: sum(one["status"] == state for one in results) for state in STATES},
+        "states": {state: sum(result["status"] == state for result in results) for state in STATES},
         "points": _spread(points),
         "max_score": sum(cell.points for cell in source.cells if cell.graded),
         "tasks": [_task(source, cell, graded) for cell in source.cells if cell.check],
         "flags": [
-            {"student": one["student"], "status": one["status"], "what": what}
-            for one in results
-            for what in (one["flags"] or [one["reason"]])
-            if one["status"] != GRADED
+            {"student": result["student"], "status": result["status"], "what": what}
+            for result in results
+            for what in (result["flags"] or [result["reason"]])
+            if result["status"] != GRADED
         ],
     }
 
 
-def html(found: Mapping[str, Any]) -> str:
+def html(report: Mapping[str, Any]) -> str:
     """Return the class report as a page."""
-    states = ", ".join(f"{count} {state}" for state, count in found["states"].items() if count)
-    spread = found["points"]
-    of = f" of {found['max_score']:g}"
-    said = "Nobody has points yet."
+    states = ", ".join(f"{count} {state}" for state, count in report["states"].items() if count)
+    spread = report["points"]
+    of = f" of {report['max_score']:g}"
+    points = "Nobody has points yet."
     if spread:
-        said = (
+        points = (
             f"Points: median {spread['median']:g}{of}, the middle half from {spread['low']:g} "
             f"to {spread['high']:g}, least {spread['least']:g}, most {spread['most']:g}."
         )
@@ -59,14 +59,14 @@ def html(found: Mapping[str, Any]) -> str:
             f"{task['mean']:g} / {task['max_score']:g}",
             f"{task['slip'][0]} ({task['slip'][1]})" if task["slip"] else "",
         )
-        for task in found["tasks"]
+        for task in report["tasks"]
     ]
     head = ("task", "solved", "not attempted", "mean points", "commonest slip")
-    flags = [(one["student"], one["status"], one["what"]) for one in found["flags"]]
+    flags = [(flag["student"], flag["status"], flag["what"]) for flag in report["flags"]]
     odd = table(("student", "state", "why"), flags) if flags else "<p>None.</p>"
     return page(
-        f"{found['assignment']}: the class",
-        f"<h1>{text(found['assignment'])}</h1><p>{text(states)}.</p><p>{text(said)}</p>",
+        f"{report['assignment']}: the class",
+        f"<h1>{text(report['assignment'])}</h1><p>{text(states)}.</p><p>{text(points)}</p>",
         f"<h2>Tasks</h2>{table(head, tasks, numbers=(1, 2, 3))}",
         f"<h2>Worth a look</h2>{odd}",
     )
@@ -86,7 +86,7 @@ def _spread(points):
 
 
 def _task(source, cell, graded):
-    tests = [test for one in graded for test in one["tests"] if test["id"] == cell.id]
+    tests = [test for result in graded for test in result["tests"] if test["id"] == cell.id]
     slips = collections.Counter(slip for test in tests for slip in dict.fromkeys(test["slips"]))
     count = max(len(tests), 1)
     blank = sum(set(test["states"]) == {"not attempted"} for test in tests)
@@ -112,17 +112,17 @@ def tables(
     ours: list[list] = []
     canvas: list[list] = []
     moodle: list[list] = []
-    for one in results:
-        student, status = one["student"], one["status"]
+    for result in results:
+        student, status = result["student"], result["status"]
         scored = status not in (FAILED, MISSING)
         of = marks.get(student, {}), penalties.get(student, 0.0)
-        points, most, waiting = total(one, *of) if scored else ("", "", "")
-        tests = {test["id"]: test["score"] for test in one["tests"]}
+        points, most, waiting = total(result, *of) if scored else ("", "", "")
+        tests = {test["id"]: test["score"] for test in result["tests"]}
         per_task = [tests.get(cell.id, "") for cell in source.cells if cell.check]
-        why = "; ".join(one["flags"]) or one["reason"]
-        ours.append([student, status, points, most, waiting, *per_task, one["handed_in"], why])
+        why = "; ".join(result["flags"]) or result["reason"]
+        ours.append([student, status, points, most, waiting, *per_task, result["handed_in"], why])
         canvas.append([student, "", student, student, "", points])
-        moodle.append([student, points, why if scored else one["reason"]])
+        moodle.append([student, points, why if scored else result["reason"]])
     checks = [cell.id for cell in source.cells if cell.check]
     head = ["student", "status", "score", "max_score", "to_read", *checks, "handed_in", "remarks"]
     return {

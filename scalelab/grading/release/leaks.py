@@ -38,22 +38,22 @@ _SHORT = 12  # a line of fewer letters and signs, such as "return total", gives 
 
 def leaks(source: NotebookNode, release: NotebookNode, exam: bool = False) -> list[str]:
     """Return one clause per kind of thing, cell by cell, that the release must not hold."""
-    found = [
+    clauses = [
         f"the notebook has metadata {name!r}"
         for name, value in release.metadata.items()
         if name not in _NOTEBOOK or set(value) - _NOTEBOOK[name]
     ]
     for cell in source.cells:
-        found += _first(cell, "a marker that nbgrader does not know", _misspelt)
+        clauses += _first(cell, "a marker that nbgrader does not know", _misspelt)
     secret = [line for cell in source.cells for line in _secret_lines(cell)]
     for cell in release.cells:
-        found += [f"cell {cell.get('id', '?')!r} {what}" for what in _stray(cell)]
-        found += _first(cell, "a marker, or what looks like one", marker)
-        found += _first(cell, "a line of a hidden check", _HIDDEN.search)
-        found += _first(cell, "a line that was to be removed", lambda x: _holds(x, secret))
+        clauses += [f"cell {cell.get('id', '?')!r} {what}" for what in _stray(cell)]
+        clauses += _first(cell, "a marker, or what looks like one", marker)
+        clauses += _first(cell, "a line of a hidden check", _HIDDEN.search)
+        clauses += _first(cell, "a line that was to be removed", lambda x: _holds(x, secret))
         if exam:
-            found += _first(cell, "a hint, in an exam", HINT.search)
-    return found
+            clauses += _first(cell, "a hint, in an exam", HINT.search)
+    return clauses
 
 
 def marker(line: str) -> tuple[str, str] | None:
@@ -78,26 +78,26 @@ def _first(cell, what, matches):
 
 
 def _misspelt(line):
-    found = marker(line)
-    return found and not any(f"{found[0].upper()} {kind}" in line for kind in _EXACT)
+    meant = marker(line)
+    return meant and not any(f"{meant[0].upper()} {kind}" in line for kind in _EXACT)
 
 
 def _holds(line, secret):
     squeezed = _squeezed(line)
-    return any(one in squeezed for one in secret)
+    return any(passage in squeezed for passage in secret)
 
 
 def _secret_lines(cell):
     """Return what is to be removed from a source cell, squeezed; less what it keeps as well."""
-    kept, removed, inside, regions = [], [], False, False
+    remaining, removed, inside, regions = [], [], False, False
     for line in cell.source.splitlines():
         if mark := marker(line):
             inside, regions = mark[0] == "begin", True
         else:
-            (removed if inside else kept).append(line)
+            (removed if inside else remaining).append(line)
     if cell.metadata.get("nbgrader", {}).get("solution") and not regions:
-        kept, removed = [], kept
-    shown = _squeezed("\n".join(kept))
+        remaining, removed = [], remaining
+    shown = _squeezed("\n".join(remaining))
     lines = {_squeezed(line) for line in removed if _telling(line)}
     return {line for line in lines if len(line) >= _SHORT and line not in shown}
 
@@ -113,12 +113,12 @@ def _squeezed(text):
 
 def _stray(cell):
     """Say what a cell of a release carries besides its text and its role."""
-    found = [f"has a field {key!r}" for key in sorted(set(cell) - _CELL)]
-    found += [f"has metadata {key!r}" for key in sorted(set(cell.metadata) - _METADATA)]
+    clauses = [f"has a field {key!r}" for key in sorted(set(cell) - _CELL)]
+    clauses += [f"has metadata {key!r}" for key in sorted(set(cell.metadata) - _METADATA)]
     role = cell.metadata.get("nbgrader", {})
-    found += [f"has nbgrader metadata {key!r}" for key in sorted(set(role) - _NBGRADER)]
+    clauses += [f"has nbgrader metadata {key!r}" for key in sorted(set(role) - _NBGRADER)]
     if not any(role.get(key) for key in ("grade", "solution", "locked")):
-        found.append("has no role (grade, solution or locked), so nobody vouches for its content")
+        clauses.append("has no role (grade, solution or locked), so nobody vouches for its content")
     if cell.get("outputs") or cell.get("execution_count"):
-        found.append("has outputs")
-    return found
+        clauses.append("has outputs")
+    return clauses

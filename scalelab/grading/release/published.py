@@ -45,11 +45,11 @@ def passages(notebook: Mapping[str, Any]) -> dict[str, str]:
     >>> passages({"cells": [cell]})
     {'x=1#oftwoy=x+1234': 'a'}
     """
-    found: dict[str, str] = {}
+    origins: dict[str, str] = {}
     shown = ""
     for cell in notebook["cells"]:
-        kept, regions = _regions(cell)
-        shown += _squeezed("\n".join(kept))
+        remaining, regions = _regions(cell)
+        shown += _squeezed("\n".join(remaining))
         for lines in regions:
             squeezed = [s for line in lines if (s := _squeezed(line))]
             pairs = [a + b for a, b in itertools.pairwise(squeezed)]
@@ -58,8 +58,8 @@ def passages(notebook: Mapping[str, Any]) -> dict[str, str]:
             for passage in [p for p in pairs if len(p) >= _SHORT] + [
                 line for line in squeezed if len(line) >= _LONG
             ]:
-                found.setdefault(passage, cell["id"])
-    return {p: cell for p, cell in found.items() if p not in shown and not _FORM.fullmatch(p)}
+                origins.setdefault(passage, cell["id"])
+    return {p: cell for p, cell in origins.items() if p not in shown and not _FORM.fullmatch(p)}
 
 
 def look(path: str | Path, secrets: Mapping[str, str]) -> list[str]:
@@ -70,17 +70,18 @@ def look(path: str | Path, secrets: Mapping[str, str]) -> list[str]:
     path = Path(path)
     if not path.exists():
         raise Refusal(f"{path} is not there: build it first")
-    found = []
+    clauses = []
     for name, content in _files(path):
         if _STRAY.search(name):
-            found.append(f"{name} is a file that must not be published")
+            clauses.append(f"{name} is a file that must not be published")
         text = _text(name, content)
         squeezed = _squeezed(text)
-        found += [f"{name} has a marker" for _ in [_MARKER.search(text)] if _]
+        if _MARKER.search(text):
+            clauses.append(f"{name} has a marker")
         origin = next((cell for passage, cell in secrets.items() if passage in squeezed), None)
         if origin:
-            found.append(f"{name} has a passage of {origin}")
-    return found
+            clauses.append(f"{name} has a passage of {origin}")
+    return clauses
 
 
 def course_secrets(root: str | Path) -> dict[str, str]:
@@ -101,16 +102,17 @@ def course_secrets(root: str | Path) -> dict[str, str]:
 
 def _regions(cell):
     """Return the lines that are shown, and a list of the regions that are removed."""
-    kept, regions, inside = [], [], False
+    remaining, regions, inside = [], [], False
     for line in cell["source"].splitlines():
         if mark := marker(line):
             inside = mark[0] == "begin"
-            regions += [[]] if inside else []
+            if inside:
+                regions.append([])
         else:
-            (regions[-1] if inside else kept).append(line)
+            (regions[-1] if inside else remaining).append(line)
     if cell["metadata"].get("nbgrader", {}).get("solution") and not regions:
-        kept, regions = [], [kept]
-    return kept, regions
+        remaining, regions = [], [remaining]
+    return remaining, regions
 
 
 def _files(path):

@@ -7,11 +7,11 @@ course's root.
 
 import itertools
 import logging
-import os
 import shutil
 import tempfile
 from pathlib import Path
 
+from scalelab.files import atomic
 from scalelab.grading.inputs.course import CONFIG
 from scalelab.refusal import Refusal
 
@@ -43,11 +43,11 @@ def build(root: str | Path, slug: str, exam: bool = False) -> str:
         release = nbformat.reads(text, 4)
         if exam:
             text, release = _exam(release)
-        found = leaks(nbformat.read(source, 4), release, exam)
+        leaking = leaks(nbformat.read(source, 4), release, exam)
     except Exception as error:
         raise Refusal(f"{source} is not a notebook: {error}") from None
-    more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
-    _insist(not found, f"{source} would leak: {'; '.join(found[:3] + more)}")
+    more = [f"and {len(leaking) - 3} more"] if len(leaking) > 3 else []
+    _insist(not leaking, f"{source} would leak: {'; '.join(leaking[:3] + more)}")
     return text
 
 
@@ -80,13 +80,13 @@ def differences(old: str, new: str) -> list[str]:
         before, after = (nbformat.reads(text, 4) for text in (old, new))
     except Exception as error:
         return [f"not a notebook: {error}"]
-    found = []
+    cells = []
     nothing: dict[str, object] = {}
     for a, b in itertools.zip_longest(before.cells, after.cells, fillvalue=nothing):
         parts = [key for key in {**a, **b} if a.get(key) != b.get(key)]
         if parts:
-            found.append(f"cell {(b or a).get('id')!r}: {', '.join(parts)}")
-    return found or ["metadata or layout of the file"]
+            cells.append(f"cell {(b or a).get('id')!r}: {', '.join(parts)}")
+    return cells or ["metadata or layout of the file"]
 
 
 def one(root: Path, slug: str, check: bool = False, exam: bool = False) -> Path:
@@ -97,27 +97,25 @@ def one(root: Path, slug: str, check: bool = False, exam: bool = False) -> Path:
         _insist_alone(place)
     if check:
         _insist(place.is_file(), f"{place} is missing: run `make exercises`")
-        found = differences(place.read_text(), text)
-        _insist(not found, f"{place} is out of date, run `make exercises`: {'; '.join(found)}")
+        changes = differences(place.read_text(), text)
+        _insist(not changes, f"{place} is out of date, run `make exercises`: {'; '.join(changes)}")
         return place.relative_to(root)
     place.parent.mkdir(parents=True, exist_ok=True)
-    fresh = place.with_suffix(".new")
-    fresh.write_text(text)
-    os.replace(fresh, place)
+    atomic.put(place, text)
     return place.relative_to(root)
 
 
 def slugs(root: Path) -> list[str]:
     """List the assignments; every folder in exercises/ must be one of them."""
     _insist((root / CONFIG).is_file(), f"{root / CONFIG} is missing: run this from a course's root")
-    found, made = (
+    sources, releases = (
         sorted(p.name for p in (root / folder).glob("[!.]*") if p.is_dir())
         for folder in ("solutions", "exercises")
     )
-    _insist(found, f"{root / 'solutions'} holds no assignment: add solutions/SLUG/SLUG.ipynb")
-    for slug in set(made) - set(found):
+    _insist(sources, f"{root / 'solutions'} holds no assignment: add solutions/SLUG/SLUG.ipynb")
+    for slug in set(releases) - set(sources):
         raise Refusal(f"{root / 'exercises' / slug} has no source in solutions/: delete it")
-    return found
+    return sources
 
 
 def _generate(folder, slug):
@@ -139,8 +137,8 @@ def _generate(folder, slug):
     try:
         converter.start()
     except Exception as error:
-        said = log.lines[0] if log.lines else str(error)
-        raise Refusal(f"solutions/{slug} is refused by nbgrader: {said}") from None
+        cause = log.lines[0] if log.lines else str(error)
+        raise Refusal(f"solutions/{slug} is refused by nbgrader: {cause}") from None
 
 
 class _Errors(logging.Handler):

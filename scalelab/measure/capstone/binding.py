@@ -49,20 +49,20 @@ def version(code: str | Source | Sequence[Source]) -> str:
     return digest(sorted(set(sources)))
 
 
-def _feed(found, data):
+def _feed(digest, data):
     if hasattr(data, "detach"):  # a tensor, wherever it is
         data = data.detach().cpu().numpy()
     if isinstance(data, (str, bytes)):
         raw = data.encode() if isinstance(data, str) else data
-        found.update(b"bytes %d:" % len(raw) + raw)
+        digest.update(b"bytes %d:" % len(raw) + raw)
     elif isinstance(data, (list, tuple)):
-        found.update(b"list %d:" % len(data))
+        digest.update(b"list %d:" % len(data))
         for item in data:
-            _feed(found, item)
+            _feed(digest, item)
     elif hasattr(data, "tobytes") and hasattr(data, "dtype") and not data.dtype.hasobject:
-        found.update(f"{data.dtype.str} {data.shape}:".encode() + data.tobytes())
+        digest.update(f"{data.dtype.str} {data.shape}:".encode() + data.tobytes())
     elif data is None or isinstance(data, (bool, int, float)):
-        found.update(f"{type(data).__name__} {data!r}:".encode())
+        digest.update(f"{type(data).__name__} {data!r}:".encode())
     else:
         raise Refusal(
             f"data must be arrays, numbers, text or bytes, or lists of them, got {shown(data)}: "

@@ -51,14 +51,14 @@ def study(
         real("price", plan.price, "it is in dollars per worker and hour", 0, above=True)
         for count in counts:
             plan.at(count)
-    found: list[list[Pass]] = [[] for _ in plans]
+    by_plan: list[list[Pass]] = [[] for _ in plans]
     for count in counts:
-        told = workers.launch(
+        results = workers.launch(
             passes, count, device=device, limit=limit, plans=list(plans), seeds=seeds
         )[0]
-        for kept, records in zip(found, told, strict=True):
-            kept += records
-    return [Passes(p.name, tuple(kept)) for p, kept in zip(plans, found, strict=True)]
+        for runs, records in zip(by_plan, results, strict=True):
+            runs += records
+    return [Passes(p.name, tuple(runs)) for p, runs in zip(plans, by_plan, strict=True)]
 
 
 def passes(*, plans: Sequence[Plan], seeds: int) -> list[list[Pass]]:

@@ -88,22 +88,22 @@ class Run:
             )
         elapsed = self._clock() - self._began
         ranks = _gathered((self._seconds, self._quality, elapsed))
-        told = [quality for _, quality, _ in ranks if not math.isnan(quality)]
-        if not told:
+        qualities = [quality for _, quality, _ in ranks if not math.isnan(quality)]
+        if not qualities:
             raise Refusal(
                 "quality must be given on one rank at least, got None on all: evaluate on rank 0"
             )
-        if max(told) - min(told) > 1e-6 * max(1e-300, *map(abs, told)):
+        if max(qualities) - min(qualities) > 1e-6 * max(1e-300, *map(abs, qualities)):
             raise Refusal(
-                f"ranks must agree on the quality of one model, got {min(told):g} and "
-                f"{max(told):g}: do all ranks hold the same weights and the same data?"
+                f"ranks must agree on the quality of one model, got {min(qualities):g} and "
+                f"{max(qualities):g}: do all ranks hold the same weights and the same data?"
             )
         if workers is None:
             workers = len(ranks)
         record = Pass(
             workers=workers,
             seconds=max(seconds for seconds, _, _ in ranks),
-            quality=told[0],
+            quality=qualities[0],
             elapsed=max(took for _, _, took in ranks),
             machine=this_machine(),
             date=today.today().isoformat(),
@@ -192,9 +192,9 @@ def append(path: str | Path, record: Pass, title: str = "passes") -> Passes | No
             kind = type(held).__name__
             raise Refusal(f"{path} must hold Passes, got a {kind}: name another file")
         before = held
-    found = replace(before, passes=(*before.passes, record))
-    atomic.write(path, found)
-    return found
+    extended = replace(before, passes=(*before.passes, record))
+    atomic.write(path, extended)
+    return extended
 
 
 def _group():

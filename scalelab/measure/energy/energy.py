@@ -77,26 +77,26 @@ class Meter:
     @property
     def advice(self) -> tuple[str, ...]:
         """What is wrong with these joules, or why there are none, each with a remedy."""
-        said = [f"No joules: {why}." for why in self.missing if not self._sources]
+        lines = [f"No joules: {why}." for why in self.missing if not self._sources]
         silent = [name for name, part in self.parts.items() if part.joules is None]
         if silent:
-            said.append(
+            lines.append(
                 f"No joules: {', '.join(silent)} did not move, or could not be read to the end. "
                 "Let the block take longer."
             )
         least = max((source.least for source in self._sources), default=0)
         if self.seconds < least:
-            said.append(
+            lines.append(
                 f"The block took {text(self.seconds, 's')}, and readings change too rarely for less "
                 f"than {text(least, 's')}. Repeat the work inside the block."
             )
         if self.disagreement is not None and abs(self.disagreement) > _AGREE:
-            said.append(
+            lines.append(
                 f"The integral of the power is {text(abs(self.disagreement), '%', 2)} "
                 f"{'above' if self.disagreement > 0 else 'below'} the counter. Quote the counter, and "
                 "let the block take longer or draw its power evenly."
             )
-        return tuple(said)
+        return tuple(lines)
 
     @property
     def given(self) -> dict[str, float]:
@@ -131,14 +131,14 @@ def meter(
     """
     if interval is not None:
         interval = real("interval", interval, "it is in seconds", 0, 60, above=True)
-    found, missing = meters.found(root) if sources is None else (sources, [])
-    spent, over = Meter(found, missing, clock), threading.Event()
+    metered, missing = meters.found(root) if sources is None else (sources, [])
+    spent, over = Meter(metered, missing, clock), threading.Event()
 
     def watch() -> None:
         while not over.wait(interval):
             spent.read()
 
-    watcher = threading.Thread(target=watch, daemon=True) if interval and found else None
+    watcher = threading.Thread(target=watch, daemon=True) if interval and metered else None
     spent.read()
     if watcher:
         watcher.start()

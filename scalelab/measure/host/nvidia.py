@@ -47,17 +47,17 @@ def visible(rows: Iterable[_Row]) -> list[_Row]:
     rows, chosen = list(rows), os.environ.get("CUDA_VISIBLE_DEVICES")
     if chosen is None:
         return rows
-    kept: list[_Row] = []
+    picked: list[_Row] = []
     for token in (part.strip() for part in chosen.split(",")):
-        found = [
+        matching = [
             row
             for row in rows
             if row.get("index") == token or (token[:4] == "GPU-" and row["uuid"].startswith(token))
         ]
-        if len(found) != 1 or found[0] in kept:
+        if len(matching) != 1 or matching[0] in picked:
             break
-        kept += found
-    return kept
+        picked += matching
+    return picked
 
 
 def number(text: str | None) -> float | None:

@@ -82,7 +82,7 @@ def steps(
     work = _Work(layers, width, batch)
     passes, sleep = (work.forward, work.backward), dict[str, float]()
     if emulated:
-        lasting = [emulate.calibrated(one) for one in passes]
+        lasting = [emulate.calibrated(half) for half in passes]
         sleep = {"sleep": sum(lasting)}
         passes = work.asleep(*lasting)
     seconds: dict[str, list[float]] = {}

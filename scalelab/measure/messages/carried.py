@@ -58,14 +58,14 @@ def measure(
     ranks = workers.launch(
         carry, count, limit=limit, plans=plain, sizes=sizes, iterations=iterations
     )
-    found: dict[str, list[Sample]] = {name: [] for name in plans}
+    by_plan: dict[str, list[Sample]] = {name: [] for name in plans}
     for n, size in enumerate(sizes):
         for name in plans:
             same = [rank[n][name] for rank in ranks]
             label = f"{name}, {text(size, 'B', binary=True)} on {workers.counted(count)}"
             given = {"bytes": same[0]["bytes"], "collective": "all-reduce", "algorithm": name}
-            found[name].append(jobs.gathered(same, label, given))
-    return {name: tuple(samples) for name, samples in found.items()}
+            by_plan[name].append(jobs.gathered(same, label, given))
+    return {name: tuple(samples) for name, samples in by_plan.items()}
 
 
 def carry(
@@ -111,8 +111,8 @@ def _carry(rounds, rank, full, scratch, each):
                 arriving.append((where, adds))
             if sender == rank:
                 waiting.append(distributed.isend(full[where], receiver))
-        for one in waiting:
-            one.wait()
+        for transfer in waiting:
+            transfer.wait()
         for where, adds in arriving:
             if adds:
                 full[where] += scratch[where]

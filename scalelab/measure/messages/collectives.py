@@ -106,8 +106,8 @@ def _timed(size, fill, run, right, iterations, clock):
         seconds.append(clock() - begun[-1])
     if not right():
         raise RuntimeError(f"a message of {size} bytes arrived with wrong numbers in it")
-    kept = slice(_WARM_UP, None)
-    return {"bytes": size, "host": platform.node(), "begun": begun[kept], "seconds": seconds[kept]}
+    warm = slice(_WARM_UP, None)
+    return {"bytes": size, "host": platform.node(), "begun": begun[warm], "seconds": seconds[warm]}
 
 
 def _prepared(

@@ -62,7 +62,7 @@ def falls(points: Iterable[tuple[int, float]]) -> list[_Fall]:
     [(2, 8)]
     """
     points = sorted(points)
-    found: list[_Fall] = []
+    edges: list[_Fall] = []
     best, k = 0.0, 0
     while k < len(points):
         _, rate = points[k]
@@ -74,10 +74,10 @@ def falls(points: Iterable[tuple[int, float]]) -> list[_Fall]:
         # Down to where it is flat again.
         while k + 1 < len(points) and points[k + 1][1] < _FLAT * points[k][1]:
             k += 1
-        found.append((above, points[k][0]))
+        edges.append((above, points[k][0]))
         best = points[k][1]
         k += 1
-    return found
+    return edges
 
 
 def between_falls(size: int, seen: Iterable[_Fall], last: str) -> str:

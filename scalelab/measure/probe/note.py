@@ -47,14 +47,14 @@ def said(taking: Taking) -> str:
     missing = [name for name in bench.formats if name not in formats]
     seen = falls(taking.samples)
     unseen = levels.unseen(bench.stated, seen)
-    told = [
+    drops = [
         f"between {text(above, 'B', binary=True)} and {text(below, 'B', binary=True)}"
         for above, below in seen
     ]
     lines = [
         "Products of random matrices; copy and triad count what they name, as STREAM does.",
         f"No product here in {', '.join(missing)}." if missing else "",
-        f"Bandwidth falls {', '.join(told)}." if told else "",
+        f"Bandwidth falls {', '.join(drops)}." if drops else "",
         f"No fall confirms the stated size of {', '.join(unseen)}." if unseen else "",
         *_changed(taking.samples),
         "This system does not say what other programs disturbed."

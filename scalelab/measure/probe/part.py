@@ -55,7 +55,7 @@ class Taking:
         self.disturbed += best.disturbed
         self.blind |= best.waited is None
         given |= {"device": self.bench.name, "threads": self.bench.threads, "waited": best.waited}
-        kept = {
+        calmest = {
             what: replace(
                 sample,
                 seconds=tuple(map(_rounded, sample.seconds)),
@@ -66,8 +66,8 @@ class Taking:
             )
             for what, sample in best.result.items()
         }
-        self.samples += kept.values()
-        return kept
+        self.samples += calmest.values()
+        return calmest
 
     def timed(
         self,

@@ -115,9 +115,9 @@ def _launches(taking):
     def launches():
         clocks = cuda.measure(run, label="launch", budget=budget, clock=taking.clock, device=device)
         host = devices.Processor(taking.clock)
-        found = {"launch": clocks.device, "replay": clocks.graph}
-        found["round trip"] = taking.timed(trip, "round trip", budget, device=host)
-        return {what: sample for what, sample in found.items() if sample}
+        samples = {"launch": clocks.device, "replay": clocks.graph}
+        samples["round trip"] = taking.timed(trip, "round trip", budget, device=host)
+        return {what: sample for what, sample in samples.items() if sample}
 
     taking.part(launches)
 
@@ -189,5 +189,5 @@ def _product(taking, name, size, label, phase):
             )
             taking.warm = True
             given |= {"burst": heat.burst, "heated": heat.seconds, "steady": heat.steady}
-        kept = taking.part(lambda: {"product": taking.timed(run, label, budget)}, **given)
-    return flops / kept["product"].median
+        measured = taking.part(lambda: {"product": taking.timed(run, label, budget)}, **given)
+    return flops / measured["product"].median

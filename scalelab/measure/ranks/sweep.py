@@ -44,15 +44,15 @@ def find(name: str) -> Job:
             "name a function that Python can import from here"
         )
     try:
-        found = getattr(importlib.import_module(module), function)
-        parameters = inspect.signature(found).parameters
+        target = getattr(importlib.import_module(module), function)
+        parameters = inspect.signature(target).parameters
     except (Exception, SystemExit) as error:  # a user's module may do anything when imported
         cause = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise Refusal(
             f"job must name a function that can be imported, got {shown(name)} ({cause}): "
             "start in the folder of the module, or install it"
         ) from None
-    return Job(name, found, "work" if "work" in parameters else "")
+    return Job(name, target, "work" if "work" in parameters else "")
 
 
 def sweep(
@@ -108,10 +108,10 @@ def _runs(job, plans, scaling, how):
             results = workers.launch(what, count, **how, **arguments)
         except workers.WorkerError as error:  # by the name that the user gave
             raise workers.WorkerError(job.name, error.said, error.output) from None
-        told = {"scaling": scaling, "work": given.get(job.work, 1)}
-        told["backend"] = capacity.BACKENDS[how["device"]]
-        told |= {n: v if isinstance(v, (int, float, str)) else str(v) for n, v in given.items()}
-        yield jobs.gathered(results, f"{job.name} on {workers.counted(count)}", told)
+        about = {"scaling": scaling, "work": given.get(job.work, 1)}
+        about["backend"] = capacity.BACKENDS[how["device"]]
+        about |= {n: v if isinstance(v, (int, float, str)) else str(v) for n, v in given.items()}
+        yield jobs.gathered(results, f"{job.name} on {workers.counted(count)}", about)
 
 
 def _known(job: Job, given: dict[str, Any]) -> dict[str, Any]:

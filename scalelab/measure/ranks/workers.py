@@ -123,8 +123,8 @@ def _end_with_parent():
 
 def _check(job, workers, device, limit, arguments):
     module = sys.modules.get(getattr(job, "__module__", None))
-    found = getattr(module, getattr(job, "__qualname__", ""), None)
-    if not callable(job) or found is not job or job.__module__ == "__main__":
+    importable = getattr(module, getattr(job, "__qualname__", ""), None)
+    if not callable(job) or importable is not job or job.__module__ == "__main__":
         raise Refusal(
             f"job must be a function of a module that other processes can import, got {shown(job)}: "
             "move it from the notebook or script into a module"

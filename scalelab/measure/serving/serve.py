@@ -93,11 +93,11 @@ def start(
             },
             start_new_session=True,  # Ctrl-C is for the program; the service ends with it
         )
-        given, told = _pipes(process)
+        stdin, stdout = _pipes(process)
         late = threading.Timer(limit, process.kill)
         late.start()
         try:
-            line = told.readline()
+            line = stdout.readline()
         except BaseException:
             process.kill()
             raise
@@ -105,8 +105,8 @@ def start(
             late.cancel()
         if not line:
             process.wait()
-            given.close()
-            told.close()
+            stdin.close()
+            stdout.close()
             errors.seek(0)
             last = (errors.read().strip().splitlines() or ["no answer in time"])[-1]
             raise ServiceError(

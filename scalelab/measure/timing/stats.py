@@ -133,12 +133,12 @@ def ratio(
             f"values must be at least {need} on either side for a {text(level, '%')} interval, got "
             f"{len(values)} and {len(baseline)}: repeat the measurement, or ask for a lower level"
         )
-    found = (_paired if paired else _resampled)(values, baseline, level)
-    if not all(0 < v < math.inf for v in found):
+    estimate = (_paired if paired else _resampled)(values, baseline, level)
+    if not all(0 < v < math.inf for v in estimate):
         raise Refusal(
             f"values must be within 1e300 times the baseline's, got {shown(values)}: check the units"
         )
-    return found
+    return estimate
 
 
 def advice(values: Iterable[float], wanted: float = 0.02) -> tuple[Advice, ...]:

@@ -73,16 +73,16 @@ def _marks(trace, name):
     if not marks:
         known = sorted({e.name.partition("#")[0] for e in host if e.kind == "user_annotation"})
         remedy = f"name one of {', '.join(map(shown, known[:8]))}, or " if known else ""
-        given = f"{len(known)} other annotations" if known else "no annotation"
+        got = f"{len(known)} other annotations" if known else "no annotation"
         remedy += "call profiler.step() after each step"
-        raise _wrong(trace, f"contain the step {shown(name)}", given, remedy)
+        raise _wrong(trace, f"contain the step {shown(name)}", got, remedy)
     if len({e.process for e in marks}) > 1:
         raise _wrong(trace, "be of one process", "several", "export one trace per rank")
-    for one, other in itertools.pairwise(marks):
-        if other.start < one.end:
-            given = f"{one.name} and {other.name} at once"
+    for earlier, later in itertools.pairwise(marks):
+        if later.start < earlier.end:
+            got = f"{earlier.name} and {later.name} at once"
             remedy = "name what encloses exactly one step"
-            raise _wrong(trace, "have steps one after another", given, remedy)
+            raise _wrong(trace, "have steps one after another", got, remedy)
     return marks
 
 

@@ -138,10 +138,12 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
     workers = np.array([one.workers for one in rows])
     days = np.array([one.run for one in rows]) / DAY
     bills = cost.dollars(days * DAY, price * workers)
-    kept = bills <= budget
+    affordable = bills <= budget
     chosen = (
-        sizing.cheapest_within(workers[kept], days[kept] * DAY, bills[kept], deadline * DAY)
-        if kept.any()
+        sizing.cheapest_within(
+            workers[affordable], days[affordable] * DAY, bills[affordable], deadline * DAY
+        )
+        if affordable.any()
         else None
     )
     at = int(np.flatnonzero(workers == chosen)[0]) if chosen else None

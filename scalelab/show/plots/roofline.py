@@ -101,8 +101,8 @@ def layer(sequences: int, context: int) -> dict[str, kernels.Kernel]:
 
 def moving(device: str, sequences: float, context: float) -> Chart:
     """Where a layer's products and attention stand on a device, by batch and length of context."""
-    found = hardware.device(device)
-    peak, bandwidth = hardware.peak(found, FORMAT), found.bandwidth
+    spec = hardware.device(device)
+    peak, bandwidth = hardware.peak(spec, FORMAT), spec.bandwidth
     points = layer(int(sequences), int(context))
     at = np.union1d(np.geomspace(0.5, 20000, 60), roofline.ridge(peak, bandwidth))
     series = [Series("roof", at, roofline.attainable(at, peak, bandwidth) / 1e12, tone=0)]

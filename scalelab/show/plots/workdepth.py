@@ -37,22 +37,25 @@ KINDS = {
 
 
 def lanes(
-    title: str, dag: DiGraph, found: Schedule, readouts: dict[str, str] | None = None
+    title: str, dag: DiGraph, timetable: Schedule, readouts: dict[str, str] | None = None
 ) -> Chart:
     """A schedule as bars, one lane for each worker; the tasks of a longest chain stand out."""
     chain = set(workdepth.critical_path(dag))
     names = {
         worker: i + 1
-        for i, worker in enumerate(sorted({s.worker for s in found.timeline}, key=str))
+        for i, worker in enumerate(sorted({s.worker for s in timetable.timeline}, key=str))
     }
     return Chart(
         title,
         Axis("time", low=0.0),
         Axis("worker", low=0.0, high=len(names) + 1.0, ticks=tuple(range(1, len(names) + 1))),
         (
-            _bars("task", [s for s in found.timeline if s.node not in chain], names, 1),
+            _bars("task", [s for s in timetable.timeline if s.node not in chain], names, 1),
             _bars(
-                "task on a longest chain", [s for s in found.timeline if s.node in chain], names, 2
+                "task on a longest chain",
+                [s for s in timetable.timeline if s.node in chain],
+                names,
+                2,
             ),
         ),
         readouts or {},
@@ -64,10 +67,10 @@ def watch(workers: float, which: str) -> Chart:
     """A greedy schedule of a well-known computation on some workers, and its two bounds."""
     dag, work, depth = _known(which)
     workers = int(workers)
-    found = schedule.greedy(dag, workers)
+    timetable = schedule.greedy(dag, workers)
     least = workdepth.lower_bound(work, depth, workers)
     most = workdepth.brent(work, depth, workers)
-    chart = lanes(f"{which}, on K = {workers}", dag, found)
+    chart = lanes(f"{which}, on K = {workers}", dag, timetable)
     ends = [0.0, 17.0]
     return Chart(
         chart.title,
@@ -80,10 +83,10 @@ def watch(workers: float, which: str) -> Chart:
         ),
         {
             "Work, depth": f"{work:g}, {depth:g}",
-            "Ends at": f"{found.makespan:g}",
+            "Ends at": f"{timetable.makespan:g}",
             "Between": f"{units.text(least)} and {units.text(most)}",
-            "Speedup": f"{work / found.makespan:.3g}×, at most {work / depth:.3g}×",
-            "Busy": f"{found.efficiency:.0%} of the workers' time",
+            "Speedup": f"{work / timetable.makespan:.3g}×, at most {work / depth:.3g}×",
+            "Busy": f"{timetable.efficiency:.0%} of the workers' time",
         },
         MODEL,
     )

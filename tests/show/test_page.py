@@ -1,0 +1,43 @@
+"""Charts as HTML, and the page around what is kept as a file."""
+
+import re
+from unittest import mock
+
+import pytest
+from bs4 import BeautifulSoup
+
+from scalelab.show import draw, page
+from scalelab.show.chart import Axis, Chart, Series
+
+CHART = Chart("Title", Axis("x"), Axis("y"), (Series("line", [1, 2], [1, 2]),))
+
+
+def declared(css):
+    """The colours that a rule gives to names."""
+    return dict(re.findall(r"--sl-([\w-]+): (#\w+)", css))
+
+
+def test_the_style_of_figures_has_the_colours_of_pictures_light_and_dark():
+    first, second = (rule for rule in page.asset("figure.css").split("}") if "--sl-ink:" in rule)
+    for rule, colours in ((first, draw.LIGHT), (second, draw.DARK)):
+        assert {**declared(rule), "paper": colours["paper"]} == colours
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_page_loads_nothing_and_says_its_title_as_it_was_given(scripts):
+    title = "</title><script>alert(1)</script>"
+    soup = BeautifulSoup(page.whole(title, "<p>Body</p>", "p {}", scripts=scripts), "html.parser")
+    assert soup.title.string == title
+    assert soup.main.p.string == "Body"
+    policy = soup.find("meta", {"http-equiv": "Content-Security-Policy"})["content"]
+    assert policy.startswith("default-src 'none'; ")
+    assert ("script-src" in policy) == bool(soup.find_all("script")) == scripts
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: page.figure(CHART), lambda: page.replay([CHART, CHART], [2], 0, "")]
+)
+def test_a_figure_is_drawn_once(make):
+    with mock.patch.object(draw, "svg", wraps=draw.svg) as drawn:
+        make()
+    assert drawn.call_count == 1
