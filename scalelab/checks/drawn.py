@@ -40,7 +40,7 @@ def _panel(axes):
             if type(dots).__name__ == "PathCollection"
         ],
         "bars": [
-            {"label": _label(bars), "y": [one.get_height() for one in bars]}
+            {"label": _label(bars), "y": [bar.get_height() for bar in bars]}
             for bars in axes.containers
             if type(bars).__name__ == "BarContainer"
         ],

@@ -87,14 +87,14 @@ def figure_fault(
         return None if want is None else _line_fault(drawn, want)
 
     def _line_fault(drawn, want):
-        named = [one for one in drawn if one["label"] == line]
+        named = [curve for curve in drawn if curve["label"] == line]
         if isinstance(line, str) and not named:
             return Difference("shape", f"no line is labelled {line!r}")
         if not isinstance(line, str):
             named = drawn[line : line + 1]
         for axis, numbers in zip("xy", want, strict=True):
-            if found := difference(named[0][axis], list(numbers)):
-                return Difference(found.stage, f"the {axis} of its line: {found.text}")
+            if wrong := difference(named[0][axis], list(numbers)):
+                return Difference(wrong.stage, f"the {axis} of its line: {wrong.text}")
         return None
 
     return fault

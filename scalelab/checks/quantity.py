@@ -36,12 +36,14 @@ def quantity(value: object, unit: str) -> object:
     try:
         return units.parse(value, unit)
     except Refusal as error:
-        said = error.remedy
+        remedy = error.remedy
     asked = _KINDS.get(unit, f"a value in {unit}")
     for other, kind in _KINDS.items():
         if kind != asked and _parsed(value, other) is not None:
-            return Difference("type", f"{show(value)} is {kind}, and {asked} is asked for: {said}")
-    return Difference("type", f"{show(value)} is not {asked}: {said}")
+            return Difference(
+                "type", f"{show(value)} is {kind}, and {asked} is asked for: {remedy}"
+            )
+    return Difference("type", f"{show(value)} is not {asked}: {remedy}")
 
 
 def number_in(value: object) -> float | None:

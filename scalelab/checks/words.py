@@ -20,6 +20,7 @@ class Difference(NamedTuple):
 
     stage: str  # "type", "shape", "finite" or "value"
     text: str
+    item: bool = False  # whether the text is about an item, which it names first
 
 
 # A plain value and what was expected of it (None: only the kind counts) to why it is wrong.
@@ -35,7 +36,7 @@ def difference(got: object, expected: object) -> Difference | None:
     >>> difference(0.80004, 0.8), difference([[1], [2]], [1, 2]), difference("Serial ", "serial")
     (None, None, None)
     >>> difference([16, 64], [16, 32])
-    Difference(stage='value', text='item 2 is not the right number')
+    Difference(stage='value', text='item 2 is not the right number', item=True)
     >>> difference("0.8", 0.8).text
     "the text '0.8', not a number: drop the quotes"
     """
@@ -153,14 +154,16 @@ def _lists_differ(got, expected):
         got = [item[0] for item in got]
     if len(got) != len(expected):
         return Difference("shape", f"{describe(got)}, where {len(expected)} were expected")
-    found = [(n, difference(g, e)) for n, (g, e) in enumerate(zip(got, expected, strict=True), 1)]
-    found = [(n, d) for n, d in found if d]
+    differences = [
+        (n, difference(g, e)) for n, (g, e) in enumerate(zip(got, expected, strict=True), 1)
+    ]
+    differences = [(n, d) for n, d in differences if d]
     # All items of one stage before any of the next: a wrong type outranks a wrong value.
     for stage in ("type", "shape", "finite", "value"):
-        for n, d in found:
+        for n, d in differences:
             if d.stage == stage:
-                inner = f", {d.text}" if d.text.startswith("item ") else f" is {d.text}"
-                return Difference(stage, f"item {n}{inner}")
+                inner = f", {d.text}" if d.item else f" is {d.text}"
+                return Difference(stage, f"item {n}{inner}", item=True)
     return None
 
 

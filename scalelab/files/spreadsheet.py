@@ -75,12 +75,12 @@ def read(path: str | Path, *, machine: Machine | None = None, date: str = "") ->
     for place, row in _table(path):
         title, note = row.pop("title", title), row.pop("note", note)
         number, run, seconds = (row.pop(name, None) for name in _NUMBERED)
-        kept = samples.setdefault(number or tuple(row.items()), (place, row, []))
-        if kept[1] != row:
+        sample = samples.setdefault(number or tuple(row.items()), (place, row, []))
+        if sample[1] != row:
             raise files.wrong(
-                path, place, f"agree with {kept[0]}", "another sample", "number it so"
+                path, place, f"agree with {sample[0]}", "another sample", "number it so"
             )
-        kept[2].append((len(run or ""), run or "", _seconds(path, place, seconds)))
+        sample[2].append((len(run or ""), run or "", _seconds(path, place, seconds)))
     if title is None:
         title = Path(path).stem
     made = []
@@ -115,8 +115,10 @@ def _cell(kind, value):
 
 def _sample(row, seconds, machine, date, title):
     """Build a Sample from the cells of a row; an empty cell is a value that was not stated."""
-    told = {name: value for name, value in row.items() if value or _PLAIN.get(name) is str}
-    host = {n.partition(".")[2]: _value(kind, told[n]) for n, kind in _MACHINE.items() if n in told}
+    stated = {name: value for name, value in row.items() if value or _PLAIN.get(name) is str}
+    host = {
+        n.partition(".")[2]: _value(kind, stated[n]) for n, kind in _MACHINE.items() if n in stated
+    }
     if not host.get("name"):
         if machine is None:
             raise Refusal(
@@ -124,11 +126,11 @@ def _sample(row, seconds, machine, date, title):
             )
         host = stored.plain(machine) | host
     data = {"label": title, "inner": 1, "seconds": seconds, "machine": {"cores": None} | host}
-    data |= {name: _value(kind, told[name]) for name, kind in _PLAIN.items() if name in told}
+    data |= {name: _value(kind, stated[name]) for name, kind in _PLAIN.items() if name in stated}
     own = {*_PLAIN, *_MACHINE}
     data["given"] = {
         name: _condition(value)
-        for name, value in told.items()
+        for name, value in stated.items()
         if name not in own and not name.startswith("machine.")
     }
     return stored.build(Sample, data | {"date": date})

@@ -24,17 +24,17 @@ def choose(
     excluded: dict[int, tuple[Against, ...]] = {
         workers: (Against("impossible", why),) for workers, why in impossible.items()
     }
-    for one in rows:
-        reasons = tuple(_against(job, one))
+    for row in rows:
+        reasons = tuple(_against(job, row))
         if reasons:
-            excluded[one.workers] = reasons
-    left = [one for one in rows if one.workers not in excluded]
+            excluded[row.workers] = reasons
+    left = [row for row in rows if row.workers not in excluded]
     if not left:
         return None, _nothing(job, rows), excluded
     aim = job.goal.aim or ("fastest" if _only_limits(job.goal) else "cheapest")
     # Bills where there is a price, else device-hours; times where there is an end, else per token.
-    bill = {one.workers: _bill(job, one) for one in left}
-    time = {one.workers: one.run if one.run is not None else 1 / one.throughput for one in left}
+    bill = {row.workers: _bill(job, row) for row in left}
+    time = {row.workers: row.run if row.run is not None else 1 / row.throughput for row in left}
     first, second = (time, bill) if aim == "fastest" else (bill, time)
     chosen = min(bill, key=lambda workers: (first[workers], second[workers], workers))
     what = "least bill" if job.cluster.price is not None else "fewest device-hours"
@@ -61,28 +61,28 @@ def closest(rows: Sequence[Row]) -> Row | None:
     return min(rows, key=lambda one: one.memory, default=None)
 
 
-def _against(job, one):
+def _against(job, row):
     goal, memory = job.goal, job.cluster.memory
-    if not one.fits:
-        need, have = sum(one.held.values()), job.cluster.usable_memory * memory
-        told = (
+    if not row.fits:
+        need, have = sum(row.held.values()), job.cluster.usable_memory * memory
+        reason = (
             f"needs {units.text(need, 'B')} on a device, {units.text(have, 'B')} of "
             f"{units.text(memory, 'B')} are usable"
         )
-        yield Against("too big", told)
+        yield Against("too big", reason)
         return
-    if one.run is not None and math.isinf(one.run):
+    if row.run is not None and math.isinf(row.run):
         yield Against("endless", "fails more often than it can save its work")
         return
-    if goal.deadline is not None and one.run > goal.deadline:
-        late = units.text(one.run - goal.deadline, "s")
-        yield Against("too late", f"takes {units.text(one.run, 's')}, {late} too long")
-    if goal.budget is not None and one.dollars > goal.budget:
-        dear = one.dollars - goal.budget
-        yield Against("too dear", f"costs ${one.dollars:,.0f}, ${dear:,.0f} too much")
-    if goal.efficiency is not None and one.efficiency < goal.efficiency:
-        told = f"is {one.efficiency:.0%} efficient, below {goal.efficiency:.0%}"
-        yield Against("too idle", told)
+    if goal.deadline is not None and row.run > goal.deadline:
+        late = units.text(row.run - goal.deadline, "s")
+        yield Against("too late", f"takes {units.text(row.run, 's')}, {late} too long")
+    if goal.budget is not None and row.dollars > goal.budget:
+        dear = row.dollars - goal.budget
+        yield Against("too dear", f"costs ${row.dollars:,.0f}, ${dear:,.0f} too much")
+    if goal.efficiency is not None and row.efficiency < goal.efficiency:
+        reason = f"is {row.efficiency:.0%} efficient, below {goal.efficiency:.0%}"
+        yield Against("too idle", reason)
 
 
 def _bill(job, one):
@@ -97,20 +97,20 @@ def _only_limits(goal):
 
 
 def _nothing(job, rows):
-    fitting = [one for one in rows if one.fits and (one.run is None or math.isfinite(one.run))]
+    fitting = [row for row in rows if row.fits and (row.run is None or math.isfinite(row.run))]
     if not fitting:
         return (
             "the model fits on none of these sizes: split it over more devices (tensor, pipeline), shard "
             "more (sharding = 3), recompute activations, or raise cluster.largest"
         )
-    told = []
+    nearest = []
     if job.goal.deadline is not None:
-        fast = min(fitting, key=lambda one: one.run)
-        told.append(f"the fastest, {fast.workers}, takes {units.text(fast.run, 's')}")
+        fast = min(fitting, key=lambda row: row.run)
+        nearest.append(f"the fastest, {fast.workers}, takes {units.text(fast.run, 's')}")
     if job.goal.budget is not None:
-        cheap = min(fitting, key=lambda one: one.dollars)
-        told.append(f"the cheapest, {cheap.workers}, costs ${cheap.dollars:,.0f}")
+        cheap = min(fitting, key=lambda row: row.dollars)
+        nearest.append(f"the cheapest, {cheap.workers}, costs ${cheap.dollars:,.0f}")
     if job.goal.efficiency is not None:
-        top = max(fitting, key=lambda one: one.efficiency)
-        told.append(f"the most efficient, {top.workers}, reaches {top.efficiency:.0%}")
-    return f"no size meets every limit: {'; '.join(told)}"
+        top = max(fitting, key=lambda row: row.efficiency)
+        nearest.append(f"the most efficient, {top.workers}, reaches {top.efficiency:.0%}")
+    return f"no size meets every limit: {'; '.join(nearest)}"

@@ -153,27 +153,27 @@ def _cluster(name, given, dtype):
         or (device and device.link and device.link.bandwidth),
         "outside": node and node.outside_bandwidth / node.count,
     }
-    found = {key: given[key] if given[key] is not None else known[key] for key in known}
+    settled = {key: given[key] if given[key] is not None else known[key] for key in known}
     for key in ("peak", "memory", "bandwidth", "per_node", "inside", "outside"):
-        if found[key] is None:
+        if settled[key] is None:
             raise Refusal(
                 f"{name}: cluster.{key} must be given, got nothing: {KEYS['cluster'][key].meaning}; "
                 "cluster.node = 'DGX H100' would bring it along"
             )
-    rest, work = given["idle_power"], found["power"]
+    rest, work = given["idle_power"], settled["power"]
     if rest is not None and work is not None and rest > work:
         raise Refusal(
             f"{name}: cluster.idle_power must be at most the power at work, {work:g} W, "
             f"got {rest:g} W: computing draws power too"
         )
     ways = {
-        way: Network(given[f"{way}_latency"], 1 / (found.pop(way) * given["link_share"]))
+        way: Network(given[f"{way}_latency"], 1 / (settled.pop(way) * given["link_share"]))
         for way in ("inside", "outside")
     }
     same = ("largest", "idle_power", "pue", "price", "usable_memory", "kernel_share", "checkpoint")
     return Cluster(
         device=device.name if device else "your device",
-        **found,
+        **settled,
         **ways,
         **{key: given[key] for key in (*same, "restart", "sizes")},
         failures=given["mean_time_between_failures"],

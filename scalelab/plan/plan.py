@@ -60,13 +60,13 @@ def plan(job: Job) -> Plan:
     share, origin = kernel_share(job.cluster)
     rows, impossible = [], {}
     for workers in sizes(job):
-        one = row(job, workers, share)
-        if isinstance(one, str):
-            impossible[workers] = one
+        size = row(job, workers, share)
+        if isinstance(size, str):
+            impossible[workers] = size
         else:
-            rows.append(one)
+            rows.append(size)
     chosen, why, excluded = choice.choose(job, rows, impossible)
-    at = next((one for one in rows if one.workers == chosen), None) or choice.closest(rows)
+    at = next((size for size in rows if size.workers == chosen), None) or choice.closest(rows)
     return Plan(
         job=job,
         share=share,

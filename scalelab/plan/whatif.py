@@ -25,17 +25,17 @@ class WhatIf:
 
 def table(job: Job, at: plan_row.Row, share: float) -> tuple[WhatIf, ...]:
     """Return the what-ifs at the size of a row, all with its layout unless the change is to the layout."""
-    found = []
+    whatifs = []
 
     def ask(change, other, kernels=share, free=False, priced=False):
         fit = plan_row.fastest(other, at.workers, kernels) if free else _with(other, at, kernels)
         if isinstance(fit, str):
             return
-        one = plan_row.of(other, at.workers, fit, kernels)
-        gain = one.throughput / at.throughput
+        changed = plan_row.of(other, at.workers, fit, kernels)
+        gain = changed.throughput / at.throughput
         price = job.cluster.price
         worth = price / cost.relative_bill(gain, 1.0) if priced and price else None
-        found.append(WhatIf(change, one, gain, worth))
+        whatifs.append(WhatIf(change, changed, gain, worth))
 
     layout, cluster = at.layout, job.cluster
     for overlap in (0.0, 1.0):
@@ -67,7 +67,7 @@ def table(job: Job, at: plan_row.Row, share: float) -> tuple[WhatIf, ...]:
     if following:
         other, kernels = _next(job, following, share)
         ask(f"next device: {following}", other, kernels, free=True, priced=True)
-    return tuple(found)
+    return tuple(whatifs)
 
 
 def _with(job, at, share):

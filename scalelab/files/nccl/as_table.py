@@ -31,9 +31,9 @@ def read(path: str | Path, text: str) -> Run:
             if device := _DEVICE.match(line):
                 rank, group, host, kind = device.groups()
                 devices.append(Device(int(rank), int(group or 0), host, kind.strip()))
-            found = line.lstrip("# ").split()
-            if found[:3] == ["size", "count", "type"]:
-                columns = found
+            words = line.lstrip("# ").split()
+            if words[:3] == ["size", "count", "type"]:
+                columns = words
         elif re.match(r"\d+\s", line):
             rows += _rows(path, f"line {index}", line.split(), columns, iterations)
     if ranks is None or columns is None:

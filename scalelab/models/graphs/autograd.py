@@ -61,16 +61,16 @@ def dag(output: _Output, weight: Callable[[Any], float] = lambda operation: 1.0)
         )
     graph = empty(1)
     seen: dict[_Operation, int] = {root: 0}
-    found: list[_Operation] = [root]
-    for operation in found:  # grows while it is read
+    operations: list[_Operation] = [root]
+    for operation in operations:  # grows while it is read
         cost = real("weight", weight(operation), "it is the cost of an operation", 0)
         graph.add_node(seen[operation], label=_label(operation), weight=cost)
         for needed, _ in operation.next_functions:
             if needed is None:  # an input that requires no gradient
                 continue
             if needed not in seen:
-                seen[needed] = len(found)
-                found.append(needed)
+                seen[needed] = len(operations)
+                operations.append(needed)
             graph.add_edge(seen[operation], seen[needed])
     return graph
 

@@ -119,12 +119,12 @@ def response_percentile(
         # (1 - p) / 2, the sum is not among the slowest 1 - p.
         low = -np.log(slower)
         high = np.log(2 / slower) * (1 + 1 / (c * (1 - r)))
-        found = elementwise.find_root(
+        root = elementwise.find_root(
             lambda t, e, r, c: np.log(response_exceeds(t, r, c) / e),
             (low * (1 - 1e-9), high),
             args=(slower, r, c),
         )
-        return s * found.x
+        return s * root.x
 
     return answer(formula, share, service, servers, load)
 
