@@ -33,7 +33,9 @@ FIRST = (
 )  # the longest, lest they end last
 # jsonschema does without it where it is not installed, and parses a grammar for two seconds where it is.
 sys.modules["rfc3987_syntax"] = None
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what runs in the background
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as a shell has it for what runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault(SEED, str(seed()))  # the processes of one run agree, at midnight too
 

@@ -57,7 +57,7 @@ def command(
     chosen = sizes[0] if len(sizes) == 1 else dict(zip(counts, sizes, strict=True))
     if speaks() and out is not None:
         atomic.checked(out)  # before anything is measured for it
-    plan = capstone.Plan("capstone", batch=chosen, **asked)
+    plan = capstone.Settings("capstone", batch=chosen, **asked)
     (passes,) = capstone.study(counts, plan, seeds=seeds, device=device, limit=limit)
     if not speaks():
         return

@@ -18,7 +18,7 @@ from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging import result as results
 from scalelab.grading.judging.execute import Limits
 from scalelab.grading.judging.grade_all import Pool, Progress, Slots, run
-from scalelab.grading.judging.grade_one import Job
+from scalelab.grading.judging.grade_one import Unit
 from scalelab.grading.judging.judge import Judge
 from scalelab.grading.judging.result import Marks, Result
 from scalelab.grading.out import autograded, record, report
@@ -107,7 +107,7 @@ def _job(course, source, submission, wish, checks):
         previous = results.read(place / f"{results.file_name(student)}.json")
     if results.is_plain(student):
         key = course_key(student, course.root / "course")
-    return Job(
+    return Unit(
         source,
         submission,
         key=key,

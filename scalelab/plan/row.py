@@ -15,7 +15,7 @@ MICRO_BATCHES = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fitting:
     """A layout, the step it takes, and the bytes it puts on a device."""
 
     layout: Layout
@@ -29,21 +29,21 @@ class Fit:
         return sum(self.held.values())
 
 
-def fastest(job: Job, workers: int, share: float) -> Fit | str:
+def fastest(job: Job, workers: int, share: float) -> Fitting | str:
     """Return the fastest Fit on K devices; if none fits, the one that comes closest; or a reason as text."""
     best, closest = None, None
     for layout, held, fits in _candidates(job, workers):
         if fits:
             time = step.time(job, layout, workers, share)
             if best is None or time.seconds < best.time.seconds:
-                best = Fit(layout, time, held, True)
+                best = Fitting(layout, time, held, True)
         elif closest is None or sum(held.values()) < sum(closest[1].values()):
             closest = layout, held
     if best:
         return best
     if closest:
         layout, held = closest
-        return Fit(layout, step.time(job, layout, workers, share), held, False)
+        return Fitting(layout, step.time(job, layout, workers, share), held, False)
     return _why_none(job, workers)
 
 
@@ -144,7 +144,7 @@ def row(job: Job, workers: int, share: float) -> Row | str:
     return found if isinstance(found, str) else of(job, workers, found, share)
 
 
-def of(job: Job, workers: int, fit: Fit, share: float) -> Row:
+def of(job: Job, workers: int, fit: Fitting, share: float) -> Row:
     """Return the Row of one layout on K devices."""
     cluster, time = job.cluster, fit.time
     tokens = job.batch * job.sequence

@@ -77,7 +77,7 @@ def _with(job, at, share):
     layout = replace(job.layout, **own, recompute=recompute)
     held = plan_memory.held(job, layout, at.workers)
     fits = sum(held.values()) <= job.cluster.usable_memory * job.cluster.memory
-    return plan_row.Fit(layout, step.time(job, layout, at.workers, share), held, fits)
+    return plan_row.Fitting(layout, step.time(job, layout, at.workers, share), held, fits)
 
 
 def _laid(job, **changes):

@@ -15,7 +15,7 @@ from scalelab.arguments import real, shown
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
-    from scalelab.rubric.report import Row
+    from scalelab.rubric.report import Scores
 
 PREFERENCES = ("fastest", "cheapest")
 _HAIR = 1e-9  # relative: what rounding may do to a product
@@ -55,7 +55,7 @@ class Limits:
         return "cheapest" if any(d is not None for d in demands) else "fastest"
 
 
-def missed(row: Row, limits: Limits) -> tuple[str, ...]:
+def missed(row: Scores, limits: Limits) -> tuple[str, ...]:
     """The names of the constraints that a row does not meet; what was not measured is not met.
 
     The quality gate is not one of them: a row that does not pass it is out of every ranking.
@@ -80,7 +80,7 @@ def missed(row: Row, limits: Limits) -> tuple[str, ...]:
     return tuple(names)
 
 
-def pareto(rows: Sequence[Row]) -> list[Row]:
+def pareto(rows: Sequence[Scores]) -> list[Scores]:
     """The rows that no other beats in time to the same work and in its cost.
 
     >>> from types import SimpleNamespace as Row
@@ -91,12 +91,12 @@ def pareto(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if not any(_beats(other, row) for other in rows)]
 
 
-def _beats(row: Row, other: Row) -> bool:
+def _beats(row: Scores, other: Scores) -> bool:
     no_worse = row.time <= other.time and row.cost_per_work <= other.cost_per_work
     return no_worse and (row.time < other.time or row.cost_per_work < other.cost_per_work)
 
 
-def choice(rows: Iterable[Row], objective: str) -> Row | None:
+def choice(rows: Iterable[Scores], objective: str) -> Scores | None:
     """The fastest or the cheapest of some rows, or None."""
     orders = {
         "fastest": lambda row: (row.time, row.cost_per_work, row.workers),

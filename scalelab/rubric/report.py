@@ -11,7 +11,7 @@ from scalelab.rubric.shortfall import Serial, Shortfall
 
 
 @dataclass(frozen=True)
-class Row:
+class Scores:
     """One configuration, and what is said of it."""
 
     workers: int
@@ -56,7 +56,7 @@ class Row:
 class Report:
     """Everything that one pass over the rows says."""
 
-    rows: tuple[Row, ...]  # by ascending worker count
+    rows: tuple[Scores, ...]  # by ascending worker count
     baseline: int
     scaling: str  # "strong", "weak", or "neither", where no law applies
     serial: Serial | None
@@ -81,7 +81,7 @@ class Report:
     work_stated: bool
     bound: bool  # by passes, not made by hand
 
-    def row(self, workers: int) -> Row:
+    def row(self, workers: int) -> Scores:
         """The row of a worker count."""
         matching = [row for row in self.rows if row.workers == workers]
         if not matching:

@@ -17,7 +17,7 @@ from scalelab.rubric import gate as _gate, shortfall as _shortfall, verdict as _
 from scalelab.rubric.files import of_series, of_table, parse, read, recorded
 from scalelab.rubric.gate import Gate, Noise
 from scalelab.rubric.ranking import Limits, choice, missed, pareto
-from scalelab.rubric.report import Report, Row
+from scalelab.rubric.report import Report, Scores
 from scalelab.rubric.rows import Measured, columns, of_passes
 from scalelab.rubric.shortfall import Serial, Shortfall
 
@@ -27,7 +27,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 __all__ = [
-    "Gate", "Limits", "Measured", "Noise", "Report", "Row", "Serial", "Shortfall",
+    "Gate", "Limits", "Measured", "Noise", "Report", "Scores", "Serial", "Shortfall",
     "columns", "judge", "of_passes", "of_series", "of_table", "parse", "plain", "read", "recorded",
 ]  # fmt: skip
 
@@ -186,7 +186,7 @@ def _row(size, base, sizes, measured, limits, noise, grid):
         )  # fmt: skip
     dollars = cost.dollars(size.seconds, size.rate)
     has = size.joules is not None
-    row = Row(
+    row = Scores(
         workers=size.workers,
         seconds=size.seconds,
         speedup=gain,

@@ -11,7 +11,7 @@ from pathlib import Path
 from scalelab.refusal import Refusal
 
 
-class Source:
+class Listing:
     """The text of a function as it stands in the package, highlighted where it is shown."""
 
     def __init__(self, text: str, where: str, without: str = "") -> None:
@@ -24,13 +24,13 @@ class Source:
         }
 
 
-def source(function: Callable[..., object]) -> Source:
+def source(function: Callable[..., object]) -> Listing:
     """Return the source of a function of `scalelab`, with the file and line where it stands."""
     text, where = _read(function)
-    return Source(text, where)
+    return Listing(text, where)
 
 
-def formula(*functions: Callable[..., object]) -> Source:
+def formula(*functions: Callable[..., object]) -> Listing:
     """Return what functions compute, taken from their source: no checks, no types, one sentence each.
 
     >>> from scalelab.models.scaling import amdahl
@@ -42,7 +42,7 @@ def formula(*functions: Callable[..., object]) -> Source:
     """
     found = [_read(function) for function in functions]
     places = ", ".join(dict.fromkeys(where for _, where in found))
-    return Source("\n".join(_bare(text) for text, _ in found), places, ", without its checks")
+    return Listing("\n".join(_bare(text) for text, _ in found), places, ", without its checks")
 
 
 def _read(function: Callable[..., object]) -> tuple[str, str]:

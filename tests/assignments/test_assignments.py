@@ -45,7 +45,9 @@ def wrong_answers(number):
 
 def test_of_every_assignment_right_and_wrong_answers_are_known():
     assert "01_speedup" in SLUGS
-    assert SLUGS == SOURCES, "tests/assignments/answers/SLUG.py must hold them: copy another and change it"
+    assert SLUGS == SOURCES, (
+        "tests/assignments/answers/SLUG.py must hold them: copy another and change it"
+    )
 
 
 @ONE_PER_SLUG

@@ -184,7 +184,7 @@ def test_the_same_check_says_the_same_beside_the_student_and_behind_walls():
             {"cell_type": c.kind, "metadata": {}, "id": c.id, "source": c.text} for c in cells
         ]
     }
-    job = grade_one.Job(Source("x", cells), Submission("ada", json.dumps(handed).encode()))
+    job = grade_one.Unit(Source("x", cells), Submission("ada", json.dumps(handed).encode()))
     try:
         found = grade_one.grade(job)
     finally:

@@ -25,7 +25,7 @@ def graded(slug, folder, key=""):
     """Grade the notebook of a folder as if a student had handed it in."""
     data = json.loads((ROOT / folder / slug / f"{slug}.ipynb").read_text())
     submission = Submission("ada", json.dumps(data).encode())
-    return grade_one.grade(grade_one.Job(load(ROOT, slug), submission, key=key))
+    return grade_one.grade(grade_one.Unit(load(ROOT, slug), submission, key=key))
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_a_submission_alone_gives_the_same_bytes_as_in_the_class(graded):
     try:
         for n, kind in ALONE:
             one = handed_in.get(f"s{n:03}") or collect.Submission(f"s{n:03}")
-            job = grade_one.Job(
+            job = grade_one.Unit(
                 written, one.loaded(), limits=classes.LIMITS, modules=classes.MODULES
             )
             alone = grade_one.grade(job)

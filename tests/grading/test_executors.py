@@ -102,7 +102,7 @@ def test_who_kills_workers_is_given_up_and_the_neighbours_are_not(tmp_path):
     from scalelab.grading.inputs.source import Source
 
     poison = {"s3", "s7"}
-    jobs = [grade_one.Job(Source("x", ()), Submission(f"s{n}", b"x")) for n in range(12)]
+    jobs = [grade_one.Unit(Source("x", ()), Submission(f"s{n}", b"x")) for n in range(12)]
 
     @contextlib.contextmanager
     def executor():
@@ -128,7 +128,7 @@ def test_every_submission_is_read_once_and_no_worker_starts_where_nothing_is_to_
         return Submission(student, load=load)
 
     students = {f"s{n}": b"x" if n % 3 else None for n in range(9)}
-    jobs = [grade_one.Job(Source("x", ()), submission(*one)) for one in students.items()]
+    jobs = [grade_one.Unit(Source("x", ()), submission(*one)) for one in students.items()]
     started = []
 
     @contextlib.contextmanager

@@ -63,7 +63,7 @@ def test_any_damage_to_a_notebook_is_read_or_refused_with_a_reason(demo, honest,
         if not data:
             break
     before = result.result(demo, collect.Submission("ada"), tests=[{"id": "check-1-1"}])
-    job = grade_one.Job(demo, collect.Submission("ada", bytes(data)), previous=before)
+    job = grade_one.Unit(demo, collect.Submission("ada", bytes(data)), previous=before)
     assert grade_one.settled(job) is None  # it has to be run, or is refused below
     try:
         handed = read.read(bytes(data), demo)
@@ -376,7 +376,7 @@ def test_grading_again_flags_what_grading_anew_would():
             text = answers.get(cell.id.replace("-", "_"), cell.stub)
             notebook.append({"cell_type": cell.kind, "id": cell.id, "source": text})
         data = json.dumps({"cells": notebook}).encode()
-        return grade_one.Job(source, collect.Submission("ada", data), previous=previous)
+        return grade_one.Unit(source, collect.Submission("ada", data), previous=previous)
 
     try:
         before = grade_one.grade(job(None, answer_1_10=END, answer_1_1=END))

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from scalelab.files import files
-from scalelab.files.nccl.run import Device, Row, Run, collective, number
+from scalelab.files.nccl.run import Device, Line, Run, collective, number
 
 _NEEDED = object()
 _KINDS = {dict: "an object", list: "a list", int: "a whole number", str: "text"}
@@ -54,7 +54,7 @@ def _rows(path, place, item, iterations, aggregated):
         # Of aggregated calls it is not said what each of them took.
         if isinstance(each, list) and each and aggregated == 1:
             times, calls = each, 1
-        yield Row(
+        yield Line(
             where=where,
             size=_get(path, place, item, "size", int),
             type=_get(path, place, item, "type", str, ""),

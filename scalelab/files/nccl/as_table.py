@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from scalelab.files import files
-from scalelab.files.nccl.run import Device, Row, Run, collective, number
+from scalelab.files.nccl.run import Device, Line, Run, collective, number
 
 _TAG = re.compile(r"^\[\d+,\d+\]<std(out|err)>: ?")  # mpirun --tag-output
 _RANKS = re.compile(r"nThread +(\d{1,9}) +nGpus +(\d{1,9})")
@@ -71,7 +71,7 @@ def _rows(path, place, cells, columns, iterations):
     for i in range(placements):
         time, _, _, wrong = cells[split + i * width :][:4]
         made.append(
-            Row(
+            Line(
                 where=place,
                 size=int(number(path, place, cells[0])),
                 type=words[0] if words else "",

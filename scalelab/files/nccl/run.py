@@ -8,7 +8,7 @@ from scalelab.arguments import scalar
 from scalelab.files import files
 
 
-class Row(NamedTuple):
+class Line(NamedTuple):
     """One size with the buffers in one placement; times in microseconds per call."""
 
     where: str  # the place in the file
@@ -38,7 +38,7 @@ class Run(NamedTuple):
     date: str
     per_process: int  # ranks
     devices: list[Device]
-    rows: list[Row]
+    rows: list[Line]
 
 
 def workers(path: str | Path, run: Run) -> int:

@@ -40,7 +40,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     control.send(b"{}")
-    Server(control, shell, told["walls"]).serve()
+    ForkServer(control, shell, told["walls"]).serve()
 
 
 def try_walls() -> None:
@@ -51,7 +51,7 @@ def try_walls() -> None:
     print("walls stand")
 
 
-class Server:
+class ForkServer:
     """The forks that are alive, and the socket over which they are asked for."""
 
     def __init__(self, control: socket.socket, shell: InteractiveShell, walls: bool) -> None:

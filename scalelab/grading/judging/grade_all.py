@@ -20,7 +20,7 @@ from scalelab.files import atomic
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.box.sandbox import START, NoWorker, not_started
 from scalelab.grading.judging import result as results
-from scalelab.grading.judging.grade_one import QUICK, Job, grade, settled
+from scalelab.grading.judging.grade_one import QUICK, Unit, grade, settled
 from scalelab.grading.judging.result import Result
 from scalelab.refusal import Refusal
 
@@ -153,7 +153,7 @@ ATTEMPTS = 3  # workers that one submission may lose before it is given up
 
 
 def run(
-    jobs: Sequence[Job],
+    jobs: Sequence[Unit],
     executor: Pool,
     slots: Slots,
     folder: Path,
@@ -256,7 +256,7 @@ def _loaded(job):
     return replace(job, submission=job.submission.loaded())
 
 
-def timed(job: Job) -> tuple[float, Result | None]:
+def timed(job: Unit) -> tuple[float, Result | None]:
     """Grade one submission where this runs; return (seconds, result)."""
     start = time.monotonic()
     result = grade(job)

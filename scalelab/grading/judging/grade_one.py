@@ -21,7 +21,7 @@ QUICK = 2.0  # seconds after which a submission has to wait until the others are
 
 
 @dataclass(frozen=True)
-class Job:
+class Unit:
     """One submission to grade; `previous` is its last result, `only` the checks to grade again."""
 
     source: Source
@@ -39,7 +39,7 @@ _here = threading.local()  # a sandbox serves one thread
 _judging = threading.Lock()  # a check's prints are caught for the whole process
 
 
-def grade(job: Job) -> Result | None:
+def grade(job: Unit) -> Result | None:
     """Return the result of one submission, or None if it has to wait for the slow ones."""
     found = settled(job)
     if found is not None:
@@ -57,7 +57,7 @@ def grade(job: Job) -> Result | None:
     return _composed(job, handed, keys, transcript, fresh)
 
 
-def settled(job: Job) -> Result | None:
+def settled(job: Unit) -> Result | None:
     """Return the result where nothing has to be run: nothing there, or nothing has changed."""
     source, submission, old = job.source, job.submission, job.previous
     if submission.missing:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from scalelab.arguments import real, shown, whole
 from scalelab.measure.capstone import classifier, one_pass, settings as _plan
-from scalelab.measure.capstone.settings import Plan
+from scalelab.measure.capstone.settings import Settings
 from scalelab.measure.energy import energy
 from scalelab.measure.ranks import torchrun, workers
 from scalelab.records import Pass, Passes
@@ -34,17 +34,23 @@ if TYPE_CHECKING:
 
 
 def study(
-    counts: Sequence[int], *plans: Plan, seeds: int = 3, device: str = "cpu", limit: float = 300.0
+    counts: Sequence[int],
+    *plans: Settings,
+    seeds: int = 3,
+    device: str = "cpu",
+    limit: float = 300.0,
 ) -> list[Passes]:
     """Run every plan on every worker count with every seed; return Passes for each plan. Section 41.6.
 
     Processes are started once per count. Under torchrun its ranks do it, and all get the result.
     """
-    plans = plans or (Plan(),)
+    plans = plans or (Settings(),)
     whole("seeds", seeds, "it counts the runs of each size")
     for plan in plans:
-        if not isinstance(plan, Plan):
-            raise Refusal(f"plans must be Plans, got {shown(plan)}: write capstone.Plan(...)")
+        if not isinstance(plan, Settings):
+            raise Refusal(
+                f"plans must be Settings, got {shown(plan)}: write capstone.Settings(...)"
+            )
         for name in ("epochs", "width"):
             whole(name, getattr(plan, name), "it is a count")
         real("warmup", plan.warmup, "it is a share of the steps", 0, 0.9)
@@ -61,12 +67,12 @@ def study(
     return [Passes(p.name, tuple(runs)) for p, runs in zip(plans, by_plan, strict=True)]
 
 
-def passes(*, plans: Sequence[Plan], seeds: int) -> list[list[Pass]]:
+def passes(*, plans: Sequence[Settings], seeds: int) -> list[list[Pass]]:
     """What each rank does: every plan with every seed, a pass each."""
     return [[one(plan, seed) for seed in range(seeds)] for plan in plans]
 
 
-def one(plan: Plan, seed: int) -> Pass:
+def one(plan: Settings, seed: int) -> Pass:
     """Train once and evaluate, and return the sealed record of both."""
     trained = classifier.Classifier(plan.width, seed)
     samples, batch = plan.at(trained.count)
@@ -118,7 +124,7 @@ def service(seed: int = 0, batch: int = 64) -> Callable[..., torch.Tensor]:
     """What `serve.start` calls: train as the one-worker pass of this seed did, then answer requests."""
     import torch
 
-    plan = Plan(batch=batch)
+    plan = Settings(batch=batch)
     samples, batch = plan.at(1)
     trained = classifier.Classifier(plan.width, seed)
     trained.train(*classifier.drawn(samples, stream=1), batch, plan.epochs, seed)

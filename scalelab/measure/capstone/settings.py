@@ -10,7 +10,7 @@ _Told = dict[str, float | str | bool]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Settings:
     """One study: what stays the same in all of its runs, and what changes with the workers."""
 
     name: str = "strong"
@@ -46,7 +46,7 @@ class Plan:
         return samples, batch
 
 
-def settings(plan: Plan, count: int) -> tuple[_Told, _Told]:
+def settings(plan: Settings, count: int) -> tuple[_Told, _Told]:
     """Return what all runs of a plan share, and what changes with the workers."""
     samples, batch = plan.at(count)
     shared: _Told = {k: v for k, v in asdict(plan).items() if k not in ("name", "batch", "price")}

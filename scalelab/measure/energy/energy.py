@@ -26,7 +26,7 @@ class Meter:
     """What `meter` yields: complete once the block is over."""
 
     def __init__(
-        self, sources: Sequence[meters.Source], missing: Iterable[str], clock: Callable[[], float]
+        self, sources: Sequence[meters.Sensor], missing: Iterable[str], clock: Callable[[], float]
     ) -> None:
         self._sources, self._clock = sources, clock
         self.missing = tuple(missing)  # why this machine has no other sources
@@ -114,7 +114,7 @@ class Meter:
 def meter(
     *,
     root: Path = meters.POWERCAP,
-    sources: Sequence[meters.Source] | None = None,
+    sources: Sequence[meters.Sensor] | None = None,
     interval: float | None = 0.1,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Meter]:

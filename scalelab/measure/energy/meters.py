@@ -28,7 +28,7 @@ class Reading(NamedTuple):
     watts: float | None = None
 
 
-class Source(NamedTuple):
+class Sensor(NamedTuple):
     """Something that reads one or several parts at once."""
 
     read: Callable[[], dict[str, Reading]]
@@ -40,14 +40,14 @@ class Source(NamedTuple):
 
 def found(
     root: Path = POWERCAP, pynvml: ModuleType | None = None, ask: _Ask | None = None
-) -> tuple[list[Source], list[str]]:
+) -> tuple[list[Sensor], list[str]]:
     """Return the sources of this machine, and why there are no others."""
     parts = rapl(root), nvml(pynvml or _importable()) or smi(ask or nvidia.ask)
-    sources = [source for source in parts if isinstance(source, Source)]
+    sources = [source for source in parts if isinstance(source, Sensor)]
     return sources, [why for why in parts if isinstance(why, str)]
 
 
-def rapl(root: Path = POWERCAP) -> Source | str:
+def rapl(root: Path = POWERCAP) -> Sensor | str:
     """Return the Source of the packages and their memory, or why there is none.
 
     Cores and graphics are part of their package, and psys holds the packages: they would count
@@ -66,14 +66,14 @@ def rapl(root: Path = POWERCAP) -> Source | str:
     if any(_joules(zone) is None for zone in zones.values()):
         return _CLOSED.format(root=root)
     wraps = {name: _joules(zone, "max_energy_range_uj") for name, zone in zones.items()}
-    return Source(
+    return Sensor(
         lambda: {name: Reading(_joules(zone)) for name, zone in zones.items()},
         {name: limit for name, limit in wraps.items() if limit},
         0.1,
     )
 
 
-def nvml(pynvml: ModuleType | None) -> Source | None:
+def nvml(pynvml: ModuleType | None) -> Sensor | None:
     """Return the Source of the GPUs by NVIDIA's library, or None without it.
 
     The power it gives is a mean of up to a second, and on some GPUs of a quarter of it only:
@@ -105,10 +105,10 @@ def nvml(pynvml: ModuleType | None) -> Source | None:
             for name, handle in handles.items()
         }
 
-    return Source(read, {}, 2.0) if handles else None
+    return Sensor(read, {}, 2.0) if handles else None
 
 
-def smi(ask: _Ask) -> Source | str:
+def smi(ask: _Ask) -> Sensor | str:
     """Return the Source of the GPUs by nvidia-smi, which knows the power only, or why there is none."""
 
     def read() -> dict[str, Reading]:
@@ -119,7 +119,7 @@ def smi(ask: _Ask) -> Source | str:
         }
 
     if any(reading.watts is not None for reading in read().values()):
-        return Source(read, {}, 2.0)
+        return Sensor(read, {}, 2.0)
     return "no GPU whose driver tells its power"
 
 

@@ -13,7 +13,7 @@ from scalelab.records import Machine, Sample
 from scalelab.units import text
 
 if TYPE_CHECKING:
-    from scalelab.measure.probe.probe import Plan
+    from scalelab.measure.probe.probe import Effort
 
 # A reading is a block of calls, so long that a budget holds about this many.
 _READINGS = 12
@@ -26,7 +26,7 @@ class Taking:
     """Where the parts run and how they are judged; `samples` holds those taken so far."""
 
     bench: Workbench
-    plan: Plan
+    plan: Effort
     machine: Machine
     waited: Callable[[], float | None]
     clock: devices.Clock

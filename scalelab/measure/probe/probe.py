@@ -23,7 +23,7 @@ _Report = Callable[[int, int, str], object]
 _Keep = Callable[[Recording], object]
 
 
-class Plan(NamedTuple):
+class Effort(NamedTuple):
     """How long each part may take, in seconds, and how often it may be repeated."""
 
     survey: float  # for each size of a product
@@ -38,9 +38,9 @@ class Plan(NamedTuple):
     pause: float  # between two tries
 
 
-QUICK = Plan(0.06, 0.1, 1, 0.2, 0.1, 0.4, 0.3, 0.05, 2, 0.0)
+QUICK = Effort(0.06, 0.1, 1, 0.2, 0.1, 0.4, 0.3, 0.05, 2, 0.0)
 # Laptops hold their boost for about half a minute.
-FULL = Plan(0.2, 1.0, 3, 30.0, 1.5, 60.0, 3.0, 0.2, 5, 2.0)
+FULL = Effort(0.2, 1.0, 3, 30.0, 1.5, 60.0, 3.0, 0.2, 5, 2.0)
 
 
 def probe(
@@ -66,7 +66,7 @@ def probe(
 
 def take(
     bench: workbench.Workbench,
-    plan: Plan,
+    plan: Effort,
     report: _Report | None = None,
     keep: _Keep | None = None,
     *,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from scalelab.measure.energy import energy, joules, meters
-from scalelab.measure.energy.meters import Reading, Source
+from scalelab.measure.energy.meters import Reading, Sensor
 
 
 class Tree:
@@ -66,7 +66,7 @@ def gpu(*readings, least=0.0):
     def read():
         return {"GPU 0": Reading(*(listed.pop(0) if len(listed) > 1 else listed[0]))}
 
-    return Source(read, {}, least)
+    return Sensor(read, {}, least)
 
 
 def ticking(*moments):
@@ -245,7 +245,7 @@ def test_a_thread_reads_during_the_block_and_ends_with_it():
         return {"GPU 0": Reading(watts=100.0)}
 
     before = threading.active_count()
-    with energy.meter(sources=[Source(read, {}, 0.0)], interval=0.001) as spent:
+    with energy.meter(sources=[Sensor(read, {}, 0.0)], interval=0.001) as spent:
         assert enough.wait(timeout=60)
     assert threading.active_count() == before
     assert len(count) >= 5

@@ -7,13 +7,13 @@ import pytest
 
 from scalelab import data, records
 from scalelab.measure.probe import levels, probe, roofs, workbench
-from scalelab.measure.probe.probe import Plan
+from scalelab.measure.probe.probe import Effort
 from tests.measure.fake_bench import KIB, MIB, FakeBench
 from tests.measure.fake_gpu import FakeGpu
 
 FIGURES = 1e-4  # a probe keeps five
 
-PLAN = Plan(
+PLAN = Effort(
     survey=0.2,
     longest=1.0,
     finalists=2,
@@ -347,7 +347,7 @@ def test_a_short_look_at_this_machine():
     bench = workbench.pick("cpu")
     bench.formats, bench.products = ("fp32", "fp64"), (64, 128)
     bench.sizes = lambda: [64 * KIB, MIB]
-    tiny = Plan(0.01, 0.1, 1, 0.0, 0.01, 0.05, 0.02, 0.01, 1, 0.0)
+    tiny = Effort(0.01, 0.1, 1, 0.0, 0.01, 0.05, 0.02, 0.01, 1, 0.0)
     found = probe.take(bench, tiny)
     assert set(roofs.rates(found)) == {"fp32", "fp64"}
     assert all(rate > 0 for rate in roofs.rates(found).values())
