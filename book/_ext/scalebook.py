@@ -122,10 +122,10 @@ def mend_bibliography(app, page, template, context, doctree):
 
 
 def share_the_style(app, page, template, context, doctree):
-    """Keep one copy of the figures' style on a page: each brings its own, to stand alone in a notebook."""
-    style = f"<style>{asset('figure.css')}</style>"
-    before, first, after = context.get("body", "").partition(style)
-    context["body"] = before + first + after.replace(style, "")
+    """Put one copy of the figures' style before a page: each brings its own, to stand alone in a notebook."""
+    style, body = f"<style>{asset('figure.css')}</style>", context.get("body", "")
+    if style in body:
+        context["body"] = style + body.replace(style, "")
 
 
 def setup(app):

@@ -8,7 +8,7 @@ import pytest
 
 from scalelab import records
 from scalelab.measure.capstone import capstone, classifier
-from scalelab.measure.capstone.capstone import Plan
+from scalelab.measure.capstone.capstone import Settings
 from scalelab.measure.ranks import agent, workers
 from scalelab.measure.serving import serve
 from scalelab.measure.timing import timing
@@ -22,8 +22,8 @@ SMALL = {"samples": 1024, "epochs": 1, "width": 64}
 @pytest.fixture(scope="module")
 def studies():
     """Two plans on one and two real workers with two seeds."""
-    weak = Plan("weak", weak=True, **SMALL)
-    return capstone.study((1, 2), Plan(**SMALL), weak, seeds=2)
+    weak = Settings("weak", weak=True, **SMALL)
+    return capstone.study((1, 2), Settings(**SMALL), weak, seeds=2)
 
 
 # --- The same step ---
@@ -149,14 +149,14 @@ def test_the_result_is_served_and_names_what_the_model_names():
 @pytest.mark.parametrize(
     ("plan", "said"),
     [
-        (Plan(batch=63), "batch must be a multiple of the 2 workers, got 63"),
-        (Plan(batch={1: 64}), "batch must name every worker count, got none for 2"),
-        (Plan(batch=2**20), "batch must be at most the 8192 samples"),
-        (Plan(batch="64"), "batch must be a whole number"),
-        (Plan(epochs=0), "epochs must be"),
-        (Plan(warmup=1.0), "warmup must be"),
-        (Plan(price=0), "price must be"),
-        ("strong", "plans must be Plans"),
+        (Settings(batch=63), "batch must be a multiple of the 2 workers, got 63"),
+        (Settings(batch={1: 64}), "batch must name every worker count, got none for 2"),
+        (Settings(batch=2**20), "batch must be at most the 8192 samples"),
+        (Settings(batch="64"), "batch must be a whole number"),
+        (Settings(epochs=0), "epochs must be"),
+        (Settings(warmup=1.0), "warmup must be"),
+        (Settings(price=0), "price must be"),
+        ("strong", "plans must be Settings"),
     ],
 )
 def test_a_plan_that_cannot_run_is_refused_before_a_process_starts(plan, said):
