@@ -50,7 +50,12 @@ def counted(count: int, thing: str = "worker", *, grouped: bool = False) -> str:
     >>> counted(1), counted(1024), counted(1024, grouped=True), counted(2, "row")
     ('1 worker', '1024 workers', '1,024 workers', '2 rows')
     """
-    return f"{count:{',' if grouped else ''}} {thing}{'' if count == 1 else 's'}"
+    number = scalar(count)
+    if not 0 <= number < math.inf:
+        raise Refusal(f"count must be a number from 0 on, got {shown(count)}: it says how many")
+    if not isinstance(grouped, bool):
+        raise Refusal(f"grouped must be True or False, got {shown(grouped)}: 1,024, or 1024?")
+    return f"{number:{',' if grouped else ''}.0f} {thing}{'' if number == 1 else 's'}"
 
 
 def dollars(amount: SupportsFloat) -> str:
@@ -59,6 +64,8 @@ def dollars(amount: SupportsFloat) -> str:
     >>> dollars(1.2444), dollars(1.037e-6)
     ('$1.24', '$1.04e-06')
     """
+    if math.isnan(scalar(amount)):
+        raise Refusal(f"amount must be one number, got {shown(amount)}: it is in dollars")
     return f"${text(amount)}"
 
 
@@ -68,6 +75,7 @@ def parse(given: str, unit: str = "", name: str = "value") -> float:
     >>> parse("35 ms", "s"), parse("20 GB/s", "B/s"), parse("1.5 GiB", "B"), parse("70 %", "%")
     (0.035, 20000000000.0, 1610612736.0, 0.7)
     """
+    name = " ".join(str(name).split()) or "value"
     if not isinstance(given, str):
         raise Refusal(
             f"{name} must be text such as '35 ms', got {shown(given)}: plain numbers are SI"
@@ -94,7 +102,7 @@ def parse(given: str, unit: str = "", name: str = "value") -> float:
             f"{name} must be in {unit or 'plain numbers'}, got {shown(given)}", _hint(found, unit)
         ) from None
     if math.isinf(value):
-        raise Refusal(f"value must be below 1.8e308, got {shown(given)}: check the exponent")
+        raise Refusal(f"{name} must be below 1.8e308, got {shown(given)}: check the exponent")
     return value
 
 
