@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -37,6 +38,7 @@ if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # as a shell has it for what runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+gc.disable()  # until all is collected: what is found lasts, and each search of it takes half a second
 os.environ.setdefault(SEED, str(seed()))  # the processes of one run agree, at midnight too
 
 
@@ -82,6 +84,12 @@ def pytest_collection_modifyitems(config, items):
     kept = set(keep)
     config.hook.pytest_deselected(items=[one for one in items if one not in kept])
     items[:] = keep
+
+
+def pytest_collection_finish():
+    """Spare what stays to the end of the run from every search for garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_xdist_make_scheduler(config, log):

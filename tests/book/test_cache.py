@@ -12,7 +12,7 @@ import pytest
 from tests.notebooks import ROOT
 
 CHAPTERS = {"one": "from scalelab import ranks, units", "two": "from scalelab import units"}
-TOC = "format: jb-book\nroot: book/index\nchapters:\n" + "".join(
+TOC = "format: jb-book\nroot: book/index\nchapters:\n  - file: book/words\n" + "".join(
     f"  - file: chapters/{name}\n" for name in CHAPTERS
 )
 
@@ -30,6 +30,8 @@ class Book:
         shutil.copy(ROOT / "_config.yml", folder)
         (folder / "_toc.yml").write_text(TOC)
         (folder / "book" / "index.md").write_text("# Two chapters\n")
+        words = "# Words\n\n```{index} Two lamps\n```\n\nOne lamp is no proof.\n"
+        (folder / "book" / "words.md").write_text(words)
         (folder / "chapters").mkdir()
         (folder / "scalelab").mkdir()
         for name in ("ranks", "units"):  # the kernel imports ours, the build reads these
@@ -80,6 +82,8 @@ def test_a_change_of_code_executes_its_chapter_alone_and_one_of_words_none(book)
     assert book.build() == ["one"]
     assert "271828" in book.page("one")
     assert "Other words." in book.page("two")
+    search = (book.folder / "_build" / "html" / "searchindex.js").read_text()
+    assert '"two lamps": [[1, "index-' in search  # of a page that is not written anew
 
 
 @pytest.mark.thorough
