@@ -97,6 +97,7 @@ def notes(one):
     return one.page.locator(".sl-mine").all_inner_texts()
 
 
+@pytest.mark.thorough
 def test_wire_and_price_move_the_figures_of_network_and_cost_until_they_are_forgotten(panel, book):
     """Stops nearest on a logarithmic scale; a reload keeps them, clearing restores what is printed."""
     panel.page.get_by_label("Link to the next").fill("14")  # 112 Gbit/s

@@ -72,7 +72,7 @@ def open_page(walker, book):
     nothing(walker.faults)
 
 
-@pytest.mark.parametrize("page", sampled(PAGES, 2))
+@pytest.mark.parametrize("page", sampled(PAGES, 1))
 def test_the_first_screen_of_a_page_looks_as_it_did(open_page, page):
     one = open_page(page)
     style = looks.STILL + HIDDEN.get(page, "")

@@ -9,6 +9,7 @@ import pytest
 from scalelab.rubric import rubric
 from scalelab.show.report import page_of
 from tests.rubric.test_rubric import QUALITY, study
+from tests.sampling import sampled
 
 WIDEST = """Math.max(...[...document.querySelectorAll("body *")]
   .filter((e) => !e.closest(".sl-scroll")).map((e) => e.getBoundingClientRect().right))"""
@@ -23,7 +24,7 @@ def address(tmp_path_factory):
     return path.as_uri()
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("scripts", sampled([True, False], 1))
 def test_a_report_asks_for_nothing_and_fits_its_window(visit, address, scripts):
     """The visit fails at its end if the page asked for anything, or said an error."""
     reader = visit(java_script_enabled=scripts)
@@ -35,6 +36,7 @@ def test_a_report_asks_for_nothing_and_fits_its_window(visit, address, scripts):
         assert reader.page.locator("svg[role=img][aria-label]").count() == 3
 
 
+@pytest.mark.thorough
 def test_figures_follow_the_reader_into_the_dark(visit, address):
     """Paper and ink trade places together."""
     seen = {}

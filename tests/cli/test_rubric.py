@@ -187,7 +187,6 @@ def test_a_table_that_was_damaged_is_judged_or_refused_in_one_sentence(tries):
     judged_or_refused()
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_a_record_that_was_damaged_is_judged_or_refused_in_one_sentence(data):
     tree = json.loads(records.to_json(records.Passes("s", (one(1), one(2, 31.0)))))

@@ -755,7 +755,6 @@ def test_what_is_no_file_becomes_one_sentence(read, suffix, tmp_path):
         read(f"\0{suffix}")
 
 
-@settings(max_examples=150)
 @given(raw=st.binary(max_size=200), index=st.integers(0, 10**6), which=st.integers(0, 4))
 def test_a_sample_with_some_bytes_replaced_is_read_or_refused(raw, index, which, tmp_path_factory):
     names = ["nccl_all_reduce.txt", "nccl_all_reduce.json", "step_rank0.json", "r.csv", "r.json"]

@@ -72,7 +72,6 @@ def test_a_unit_changes_how_a_value_is_written_and_not_what_it_is(path, same):
     assert all(one == jobs[0] for one in jobs)
 
 
-@settings(max_examples=50)
 @given(st.floats(1e-3, 1e9), st.sampled_from([("s", 1), ("min", 60), ("h", 3600), ("d", 86400)]))
 def test_a_time_is_its_number_times_its_unit(number, unit):
     name, factor = unit
@@ -245,7 +244,6 @@ def test_mutated_bytes_of_the_example_give_a_plan_or_a_sentence(cuts):
 
 
 @pytest.mark.thorough
-@settings(max_examples=150)
 @given(CUTS)
 def test_many_more_mutated_bytes_give_a_plan_or_a_sentence(cuts):
     mutated(cuts)
@@ -258,7 +256,6 @@ def mutated(cuts):
     planned_or_refused(raw, "plan.toml")
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_any_junk_for_any_key_gives_a_plan_or_a_sentence(data):
     lines = LIVE.splitlines()
@@ -268,7 +265,6 @@ def test_any_junk_for_any_key_gives_a_plan_or_a_sentence(data):
     planned_or_refused("\n".join(lines), "plan.toml")
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_odd_but_legal_numbers_give_a_plan_or_a_sentence(data):
     told = copy.deepcopy(TINY)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.models.graphs import pipeline, schedule, workdepth
 from scalelab.models.graphs.timeline import faults
@@ -39,7 +39,6 @@ def test_the_timeline_idles_as_much_as_the_formula_says(stages, microbatches, f,
     assert held == pytest.approx(pipeline.in_flight(stages, microbatches, order))
 
 
-@settings(max_examples=50)
 @given(st.integers(1, 4), st.integers(1, 3), CHUNKS, PASS, PASS)
 def test_interleaving_shrinks_the_bubble_and_costs_memory(stages, groups, chunks, f, b):
     microbatches = stages * groups

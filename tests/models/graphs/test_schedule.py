@@ -4,7 +4,7 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.models.graphs import dags, schedule, workdepth
 from scalelab.models.graphs.timeline import faults
@@ -77,7 +77,6 @@ def test_every_greedy_schedule_keeps_between_the_bounds(dag, workers, rule):
         assert reached <= workdepth.brent(work, depth, workers) * HAIR
 
 
-@settings(max_examples=60)
 @given(small_dags.dags(6, small_dags.WHOLE), st.integers(1, 3), RULES)
 def test_no_greedy_schedule_is_worse_than_grahams_factor_times_the_best(dag, workers, rule):
     best = small_dags.optimum(dag, workers)

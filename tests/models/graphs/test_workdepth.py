@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.models.graphs import dags, schedule, workdepth
 from scalelab.models.scaling import speedup
@@ -99,7 +99,6 @@ def test_busy_workers_is_where_bisection_finds_the_efficiency_to_fall_below_the_
     assert workdepth.busy_workers(ratio, floor) == pytest.approx(low, rel=1e-6)
 
 
-@settings(max_examples=60)
 @given(small_dags.dags(6), st.integers(1, 3))
 def test_the_height_bound_lies_between_the_lower_bound_and_the_best_schedule(dag, workers):
     bound = workdepth.height_bound(dag, workers)

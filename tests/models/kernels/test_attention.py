@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.models.kernels import attention, kernels
 from scalelab.refusal import Refusal
@@ -50,7 +50,6 @@ def streamed(block, causal):
     return run
 
 
-@settings(max_examples=60)
 @given(LENGTH, LENGTH, LENGTH, st.booleans())
 def test_fused_attention_moves_what_a_streaming_loop_moves(queries, more, block, causal):
     keys = queries + more - 1
@@ -61,7 +60,6 @@ def test_fused_attention_moves_what_a_streaming_loop_moves(queries, more, block,
     assert attention.fused(queries, keys, 4, 8, causal=causal, block=block).bytes == moved
 
 
-@settings(max_examples=40)
 @given(LENGTH, LENGTH, st.sampled_from([1, 2, 4]), st.integers(1, 5), st.booleans())
 def test_a_block_of_a_group_reads_its_keys_once_for_all_its_heads(
     queries, more, sharing, positions, causal

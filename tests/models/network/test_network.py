@@ -4,13 +4,14 @@ import inspect
 import warnings
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.models.machines import hardware
 from scalelab.models.network import algorithms, collectives, crossover, hierarchy, network, overlap
 from scalelab.models.network.network import Network
 from scalelab.refusal import Refusal
 from tests.models.test_bad_input import JUNK, PLAUSIBLE, SENTENCE, legitimate
+from tests.sampling import sampled
 
 LINK = Network(alpha=5e-6, beta=1 / 50e9)
 SIZES = st.floats(1e-3, 1e15)
@@ -113,8 +114,7 @@ def functions_of_a_network():
                 yield function
 
 
-@pytest.mark.parametrize("function", list(functions_of_a_network()))
-@settings(max_examples=60, derandomize=True)
+@pytest.mark.parametrize("function", sampled(functions_of_a_network(), 8))
 @given(data=st.data())
 def test_junk_beside_a_real_network_gets_an_answer_or_a_sentence(function, data):
     """Where every argument is junk, the network is the first to be refused and hides the others."""

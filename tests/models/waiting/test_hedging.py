@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from scalelab.models.waiting import hedging, queues, tail
 from tests.models import queue_simulator as simulator
@@ -23,7 +23,6 @@ def test_a_hedged_request_is_the_earlier_of_every_pair(values, delay, share):
 
 
 @given(TIMES, TIMES, SHARES)
-@settings(max_examples=50)
 def test_a_tied_request_has_the_shorter_wait_of_every_pair(waiting, service, share):
     triples = [min(a, b) + s for a, b, s in itertools.product(waiting, waiting, service)]
     found = hedging.tied_percentile(waiting, service, share)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import integrate, stats
 
 from scalelab.models.waiting import queues
@@ -119,7 +119,6 @@ def test_percentiles_invert_the_tail_of_the_sum(servers, load):
 
 
 @given(LOADS, SERVERS)
-@settings(max_examples=40)
 def test_the_tail_of_the_percentiles_sums_to_the_mean(load, servers):
     """The mean is the average of all percentiles, here at the nodes of Gauss and Legendre."""
     nodes, weights = np.polynomial.legendre.leggauss(40)
@@ -147,7 +146,6 @@ def test_a_percentile_is_longer_than_its_parts_and_shorter_than_both_at_half_the
 
 
 @given(SHARES, LOADS, SERVERS, st.floats(1e-6, 1e6))
-@settings(max_examples=50)
 def test_time_has_no_favourite_unit(share, load, servers, scale):
     rate = load * servers
     fast = queues.response_percentile(rate, 1.0, servers, share=share)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from scalelab.models.waiting import tail
@@ -37,7 +37,6 @@ def test_samples_that_a_percentile_needs_as_published():
 
 
 @given(st.floats(0.5, 0.999), st.floats(0.5, 0.999), st.integers(0, 30))
-@settings(max_examples=60)
 def test_one_sample_less_is_too_few(share, confidence, slower):
     """By the binomial distribution of another library."""
     need = tail.samples_needed(share, confidence, slower)
@@ -60,7 +59,6 @@ def test_a_rule_of_thumb_for_no_slower_ones():
 
 
 @given(st.integers(2, 400), st.floats(0.05, 0.995), st.floats(0.5, 0.99))
-@settings(max_examples=60)
 def test_the_interval_is_the_one_of_another_library(count, share, confidence):
     values = np.arange(1.0, count + 1)
     low, high = tail.percentile_interval(values, share, confidence)
