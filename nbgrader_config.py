@@ -39,6 +39,9 @@ c.GenerateFeedback.preprocessors = [
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
 
+# Who has no score gets none: nbgrader's own table says 0.0 there.
+c.ExportApp.plugin_class = "scalelab.grading.out.export.ScoreTable"
+
 # Hidden checks draw their inputs from this word; whoever opens the file first in a course makes it.
 course.mkdir(exist_ok=True)
 try:

@@ -12,7 +12,7 @@ import scalelab.models
 from scalelab import ranks, units
 from scalelab.measure.timing import stats
 from scalelab.models.cost import bottleneck
-from scalelab.models.cost.energy import Grid
+from scalelab.models.cost.energy import ElectricityGrid
 from scalelab.models.cost.spot import Spot
 from scalelab.models.cost.step import Step
 from scalelab.models.graphs import pipeline, schedule
@@ -46,7 +46,7 @@ MEANT = {  # by the name of the parameter, where not just any plausible number w
     "dag": st.just(pipeline.dag(2, 3)),
     "device": st.builds(hardware.device, st.sampled_from(hardware.names())),
     "dtype": st.sampled_from(["fp64", "fp32", "bf16"]),
-    "grid": st.just(Grid(475, "Germany", "2023")),
+    "grid": st.just(ElectricityGrid(475, "Germany", "2023")),
     "kind": st.sampled_from([*roofline.ADVICE, *bottleneck.ADVICE]),
     "kv_heads": st.sampled_from([1, None]),
     "model": st.just(Transformer(2, 64, 4, 256)),

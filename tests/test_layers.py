@@ -82,6 +82,16 @@ def test_no_folder_holds_more_than_fifteen_files():
         assert max(prefixes.values(), default=0) < 3, folder
 
 
+def test_a_public_class_has_a_name_of_its_own():
+    names = Counter(
+        node.name
+        for tree in sources().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
 def public(tree):
     """Yield the functions of a module, and of its classes, that others may call."""
     for node in tree.body:

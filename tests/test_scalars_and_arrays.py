@@ -16,7 +16,7 @@ PLAIN = (float, int, str, bool, type(None))
 # What counts, labels or chooses is one value, and a column of a table has one dimension.
 SINGLE = """
     alarms.over_the_roof.* bandwidth.bus_reading.tolerance batching.least_latency.*
-    batching.most_throughput.* crossover.crossover_workers.* *.values hedging.tied_percentile.service
+    batching.most_throughput.* *.values hedging.tied_percentile.service
     hedging.tied_percentile.waiting memory.*.stage messages.* overlap.best_buckets.*
     overlap.bucketed_seconds.* overlap.exposed_seconds.ready overlap.exposed_seconds.seconds ranks.*
     schedule.* sizing.* speedup.first_below.* speedup.knee.* stats.* tail.percentile_interval.*
@@ -25,9 +25,8 @@ SINGLE = """
 # Here no number is asked for, or none is answered.
 OTHERWISE = """
     *.advice autograd.* dags.* hardware.* messages.* network.half_size omission.* pipeline.dag
-    preempted.* rank_dags.* roofline.roofs schedule.* simulated.* sizing.worth_a_look stats.*
-    timeline.* transformer.*parameters units.* workdepth.critical_path workdepth.depth
-    workdepth.heights workdepth.work
+    preempted.* rank_dags.* schedule.* simulated.* sizing.worth_a_look stats.*
+    timeline.* transformer.*parameters units.* workdepth.critical_path workdepth.depth workdepth.work
 """
 # NumPy rounds a power or a sum in an array otherwise than a single one, and a search stops elsewhere.
 ROUNDED = {"capacity.knee": 1e-6}

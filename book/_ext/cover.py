@@ -13,7 +13,7 @@ from reach import Package
 from sphinx.util.docutils import SphinxDirective
 
 from scalelab.models.scaling import speedup
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS
 from scalelab.show.sliders import Replay, Slider
 
@@ -34,9 +34,9 @@ def bill(workers: float, serial: float) -> Chart:
         Axis("nodes", log=True, ticks=(1, 4, 16, 64, 256, 512)),
         Axis("hours until the run is done", log=True, low=0.1, ticks=(0.1, 1, 4, 10, 80)),
         (
-            Series("hours", COUNTS, hours, tone=1),
-            Series("what one node must do alone", COUNTS, np.full_like(COUNTS, floor), "dashed", 0),
-            Series("your choice", [workers], [mine], "points", tone=2),
+            Points("hours", COUNTS, hours, tone=1),
+            Points("what one node must do alone", COUNTS, np.full_like(COUNTS, floor), "dashed", 0),
+            Points("your choice", [workers], [mine], "points", tone=2),
         ),
         {
             "Done after": f"{mine:.2f} h",

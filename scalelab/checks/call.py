@@ -12,8 +12,9 @@ import logging
 import os
 import signal
 import threading
+import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from scalelab.checks.plain import Unreadable, plain, type_name
@@ -34,7 +35,7 @@ class _Timeout(BaseException):
 
 
 def call(
-    function: Callable[..., object], arguments: Iterable[object] = (), seconds: float = 3.0
+    function: Callable[..., object], arguments: Iterable[object] = (), seconds: float = 10.0
 ) -> Outcome:
     """Call `function` on copies of plain arguments and return what came out as an Outcome.
 
@@ -43,8 +44,25 @@ def call(
     >>> call(lambda workers: 1 / workers, [0])
     Outcome(value=None, error='ZeroDivisionError', said='division by zero', attempted=True)
     """
+    return next(calls(function, [arguments], seconds))
+
+
+def calls(
+    function: Callable[..., object], cases: Iterable[Iterable[object]], seconds: float = 10.0
+) -> Iterator[Outcome]:
+    """Yield the Outcome of a call on every case; the one that is at work when the time is up is the last."""
+    end = time.monotonic() + seconds
+    with _quiet():
+        for arguments in cases:
+            outcome = _outcome(function, arguments, max(end - time.monotonic(), 0.01))
+            yield outcome
+            if outcome.error == "Timeout":
+                return
+
+
+def _outcome(function, arguments, seconds):
     try:
-        with _quiet(), _limited(seconds):
+        with _limited(seconds):
             try:
                 return Outcome(plain(function(*copy.deepcopy(list(arguments)))))
             except _Timeout:

@@ -29,8 +29,12 @@ def quantity(value: object, unit: str) -> object:
     "'35 GB' is a number of bytes, and a time is asked for: write it like '1.5 s'"
     """
     if isinstance(value, list):
-        read = [quantity(item, unit) for item in value]
-        return next((item for item in read if isinstance(item, Difference)), read)
+        read: list[object] = []
+        for item in value:
+            read.append(quantity(item, unit))
+            if isinstance(read[-1], Difference):
+                return read[-1]
+        return read
     if not isinstance(value, str):
         return value
     try:

@@ -13,6 +13,7 @@ from scalelab.refusal import Refusal
 
 CLOSE = 1e-3  # relative: enough for an answer rounded to four digits, or kept in half precision
 NEARLY = 1e-2  # worth asking whether the answer was rounded
+LINE = 2000  # letters of one value in words, at most
 
 
 class Difference(NamedTuple):
@@ -90,29 +91,51 @@ def show(value: object, most: int = 5) -> str:
     >>> show([1, 0.0357142857, "up", [1, 2]]), show(list(range(9)))
     ("[1, 0.035714, 'up', [1, 2]]", '[0, 1, 2, 3, 4, … (9 items)]')
     """
+    line = ""
+    for piece in _pieces(value, most):
+        line += piece
+        if len(line) > LINE:  # lists within lists multiply
+            return f"{line[:LINE]}…"
+    return line
+
+
+def _pieces(value, most):
+    """Yield what a value reads like, piece by piece."""
     match value:
         case bool() | None:
-            return repr(value)
+            yield repr(value)
         case int():
-            return str(value) if value.bit_length() < 200 else "a whole number of over 60 digits"
+            yield str(value) if value.bit_length() < 200 else "a whole number of over 60 digits"
         case float():
-            return f"{value:.5g}" if abs(value) < 1e5 else f"{value:.8g}"
+            yield f"{value:.5g}" if abs(value) < 1e5 else f"{value:.8g}"
         case complex():
-            return f"{value:.5g}"
+            yield f"{value:.5g}"
         case str():
-            return repr(value if len(value) <= 40 else f"{value[:39]}…")
+            yield repr(value if len(value) <= 40 else f"{value[:39]}…")
         case list() | tuple():
-            rest = f", … ({len(value)} items)" if len(value) > most else ""
-            return f"[{', '.join(show(item, most) for item in value[:most])}{rest}]"
+            yield from _listed("[]", value, most, lambda item: _pieces(item, most))
         case {"figure": list()}:
-            return describe(value)
+            yield describe(value)
         case dict():
-            pairs = [f"{show(k)}: {show(v, most)}" for k, v in list(value.items())[:most]]
-            rest = f", … ({len(value)} items)" if len(value) > most else ""
-            return f"{{{', '.join(pairs)}{rest}}}"
+            yield from _listed("{}", [*value.items()], most, lambda pair: _pair(*pair, most))
         case Unreadable():
-            return value.what
-    return "..."
+            yield value.what
+        case _:
+            yield "..."
+
+
+def _listed(brackets, items, most, pieces):
+    yield brackets[0]
+    for n, item in enumerate(items[:most]):
+        yield ", " * (n > 0)
+        yield from pieces(item)
+    yield f", … ({len(items)} items)" if len(items) > most else ""
+    yield brackets[1]
+
+
+def _pair(key, value, most):
+    yield f"{show(key)}: "
+    yield from _pieces(value, most)
 
 
 def _numbers_differ(got, expected):

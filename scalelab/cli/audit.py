@@ -31,7 +31,7 @@ def command(file: str, strict: bool, json: bool) -> int:
     from scalelab.tables import text
     from scalelab.tables.audit import audit
 
-    found = streams.table(file)
+    found = streams.table(streams.source(file))
     findings = audit(found)
     if json:
         streams.echo_json(text.document(found, findings))

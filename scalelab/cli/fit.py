@@ -3,18 +3,29 @@
 Somebody measured a few sizes, is asked what a larger one would do, and has to defend the answer. They
 read first what is wrong with the table, then what fits it, then the number with its interval and how
 often such intervals were right, and last what one more measurement would be worth.
+
+Of a log of nccl-tests, or of messages that `scalelab run` timed, it is the link that is fitted.
 """
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from scalelab.cli import options, streams
+from scalelab.refusal import Refusal
+
+if TYPE_CHECKING:
+    from scalelab.records import Recording
 
 
 @click.command("fit")
 @streams.argument
-@click.option("--at", multiple=True, metavar="N", help="Workers to predict for; may be repeated.")
+@click.option(
+    "--at", multiple=True, metavar="N", help="Workers, or bytes, to predict for; may be repeated."
+)
 @click.option(
     "--family", metavar="NAME", help="Predict by this family alone, if you know it holds."
 )
@@ -43,6 +54,9 @@ def command(
     together, each as likely as the table makes it. What the table cannot carry is refused with
     what it would need; that is an answer too, and exits with 0 unless you say --strict.
 
+    Where FILE is a log of nccl-tests, or the messages of `scalelab run all-reduce --out`, what is
+    fitted is the latency and bandwidth of the link, and --at takes sizes, as in 64MiB.
+
     \b
     Examples:
       scalelab fit sysbench_cpu --at 64
@@ -51,12 +65,20 @@ def command(
     from scalelab.curves import text
     from scalelab.curves.answer import judge
 
+    given = streams.source(file)
+    messages = _messages(*given) if isinstance(given, tuple) else None
+    if messages is not None:
+        of_tables = {"--family": family, "--most": most, "--rate": rate, "--despite": despite}
+        for name, value in (of_tables | {"--plot": plot, "--full": full}).items():
+            if value:
+                raise Refusal(f"{name} must go with a scaling table, got messages: drop it")
+        return int(_link(messages, at, json) and strict)
     targets = [count for part in at for count in options.counts(part, "--at")]
     if plot:
         from scalelab.show import picture
 
         picture.checked(plot)
-    found = streams.table(file)
+    found = streams.table(given)
     judged = judge(found, targets, family=family, despite=despite, most=most, rate=rate)
     if plot:
         from scalelab.show import scaling
@@ -68,3 +90,35 @@ def command(
         for line in text.lines(judged):
             click.echo(line)
     return int(strict and bool(judged.refused or judged.serious))
+
+
+def _messages(name: str, content: str) -> Recording | None:
+    """Return the times of messages that a text holds, or None where it holds something else."""
+    from scalelab import records
+    from scalelab.files.nccl import nccl_tests
+
+    if nccl_tests.written(content):
+        return nccl_tests.read(name, content)
+    try:
+        found = records.from_json(content)
+    except Refusal:
+        return None
+    if not isinstance(found, records.Recording) or not found.samples:
+        return None
+    return found if all("bytes" in sample.given for sample in found.samples) else None
+
+
+def _link(messages: Recording, at: tuple[str, ...], json: bool) -> bool:
+    """Print what link a sweep of messages shows; return whether its samples carry advice."""
+    from scalelab.links import text
+    from scalelab.links.alphabeta import fit
+    from scalelab.links.sweep import Sweep
+
+    sizes = [size for part in at for size in options.sizes(part)]
+    fitted, advice = fit(Sweep.recorded(messages)), streams.advice(messages)
+    if json:
+        streams.echo_json(text.document(fitted, sizes) | {"advice": advice})
+    else:
+        for line in [*text.lines(fitted, sizes), *streams.origin(messages), *advice]:
+            click.echo(line)
+    return bool(advice)

@@ -10,6 +10,8 @@ import click
 
 from scalelab.refusal import Failure, Refusal
 
+SHOWN = 20  # students with remarks that the table names, besides all who failed
+
 
 @click.command("grade")
 @click.argument("assignment", required=False)
@@ -34,9 +36,11 @@ from scalelab.refusal import Failure, Refusal
 @click.option("--db", metavar="URL", help="The gradebook.  [default: the course's]")
 @click.option("--no-gradebook", is_flag=True, help="Write results and feedback only.")
 @click.option("--cell-seconds", type=click.FloatRange(0.1, 3600), default=10.0, show_default=True)
+@click.option("--call-seconds", type=click.FloatRange(0.1, 3600), default=10.0, show_default=True)
 @click.option(
     "--submission-seconds", type=click.FloatRange(1, 36000), default=90.0, show_default=True
 )
+@click.option("--most-bytes", type=int, default=200_000_000, help="Of one notebook, with outputs.")
 @click.option("--unsafe", is_flag=True, help="Grade even where students' code cannot be isolated.")
 @click.option("--doctor", is_flag=True, help="Say what isolation this machine gives, and stop.")
 @click.option("--json", is_flag=True, help="Print the class report as JSON.")
@@ -98,11 +102,11 @@ def command(
     )
 
 
-def _wish(tasks, no_gradebook, cell_seconds, submission_seconds, **asked):
+def _wish(tasks, no_gradebook, cell_seconds, call_seconds, submission_seconds, **asked):
     from scalelab.grading.classroom import Wish
-    from scalelab.grading.judging.execute import Limits
+    from scalelab.grading.judging.execute import TimeLimits
 
-    limits = Limits(cell=cell_seconds, submission=submission_seconds)
+    limits = TimeLimits(cell_seconds, call_seconds, submission_seconds)
     return Wish(tasks=tuple(tasks), gradebook=not no_gradebook, limits=limits, **asked)
 
 
@@ -137,14 +141,21 @@ def _doctor(json):
 
 
 def _table(told, place):
-    """Return the class report in some lines."""
+    """Return the class report in some lines: nobody who failed is left out."""
+    from scalelab.grading.judging.result import FAILED
+    from scalelab.grading.out import report
+
     lines = [", ".join(f"{n} {state}" for state, n in told["states"].items() if n) or "nobody"]
-    if told["points"]:
-        lines.append(f"points: median {told['points']['median']:g} of {told['max_score']:g}")
+    lines += filter(None, [report.told(told), report.changes(told)])
     for task in told["tasks"]:
         slip = f"  {task['slip'][0]} ({task['slip'][1]})" if task["slip"] else ""
-        lines.append(f"{task['solved']:>5.0%} solved  {task['name']}{slip}"[:110])
-    lines += [f"{f['status']}  {f['student']}: {f['what']}"[:110] for f in told["flags"][:20]]
-    if len(told["flags"]) > 20:
-        lines.append(f"and {len(told['flags']) - 20} more remarks")
+        solved = "  not read" if task["solved"] is None else f"{task['solved']:>5.0%} solved"
+        lines.append(f"{solved:12}  {task['name']}{slip}"[:110])
+    odd = [row for row in told["students"] if row["remarks"]]
+    failed = [row for row in odd if row["status"] == FAILED]
+    others = odd[len(failed) :]
+    for row in [*failed, *others[:SHOWN]]:
+        lines.append(f"{row['status']}  {row['student']}: {'; '.join(row['remarks'])}"[:110])
+    if others[SHOWN:]:
+        lines.append(f"and {len(others) - SHOWN} more with remarks")
     return "\n".join([*lines, f"{place / 'report.html'} shows all of it"])

@@ -112,7 +112,7 @@ def _asked(*, baseline, noise, noise_runs, co2, intensity, prefer, **limits):
     """Return what `rubric.judge` takes, from the words of the command line."""
     from datetime import date
 
-    from scalelab.models.cost.energy import Grid
+    from scalelab.models.cost.energy import ElectricityGrid
     from scalelab.rubric.rubric import Noise
 
     units = {"deadline": "s", "latency": "s", "joules": "J", "floor": "%", "tolerance": "%"}
@@ -126,7 +126,7 @@ def _asked(*, baseline, noise, noise_runs, co2, intensity, prefer, **limits):
         raise Refusal(f"--noise-runs must go with --noise, got {noise_runs} alone: give both")
     if intensity is not None:
         grams = _number("intensity", intensity)
-        asked["grid"] = Grid(grams, "as given", date.today().isoformat())
+        asked["grid"] = ElectricityGrid(grams, "as given", date.today().isoformat())
     return asked
 
 

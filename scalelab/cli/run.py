@@ -43,7 +43,8 @@ def command(
     JOB is training (an epoch, data-parallel), independent (work without exchange), a collective
     (all-reduce, all-gather, reduce-scatter, broadcast, send), or a function of your own as
     module:function, which every worker calls; for --weak it takes an argument `work`. Started by
-    torchrun, the workers are its ranks, on all of its nodes.
+    torchrun, the workers are its ranks, on all of its nodes. A FILE.csv for --out holds a row per
+    repetition, for spreadsheets and `scalelab audit`.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from scalelab.data.datasets import Series
-    from scalelab.records import Record, Sample
+    from scalelab.records import Record, Recording, Sample
     from scalelab.tables.table import ScalingTable
 
     _Columns = Callable[[Sequence[Sample]], Mapping[str, Sequence[object]]]  # of a table to print
@@ -57,11 +57,11 @@ def source(given: str) -> Series | tuple[str, str]:
     return given, files.text(given, grid.MOST_BYTES)
 
 
-def table(given: str) -> ScalingTable:
-    """Return the ScalingTable of FILE: a file, standard input, or else a public series of that name."""
+def table(found: Series | tuple[str, str]) -> ScalingTable:
+    """Return the ScalingTable of what `source` has found."""
     from scalelab.tables import table as tables
 
-    match source(given):
+    match found:
         case (name, text):
             return tables.parse(name, text)
         case series:
@@ -131,7 +131,7 @@ def progress(title: str, total: int | None = None) -> Iterator[tqdm]:
 def _existing(path):
     """Return the Recording in a file of this machine, or None where there is no file."""
     from scalelab import records
-    from scalelab.files import files
+    from scalelab.files import files, spreadsheet
     from scalelab.measure.host.machine import this_machine
     from scalelab.measure.ranks import combine
 
@@ -140,9 +140,10 @@ def _existing(path):
     if not path.exists():
         return None
     try:
-        record = records.from_json(files.text(path))
+        record = None if path.suffix == ".csv" else records.from_json(files.text(path))
     except Refusal as error:
         raise Refusal(f"{path}: {error}") from None
+    record = record or spreadsheet.read(path)
     if not isinstance(record, records.Recording):
         raise Refusal(
             f"{path} must hold a Recording, got a {type(record).__name__}: name another file"
@@ -169,13 +170,24 @@ def _tell(recording, columns):
     """Print a table, where it comes from, and each kind of advice once."""
     from scalelab.show.columns import table
 
-    samples = recording.samples
-    click.echo(table(columns(samples), recording.title))
-    for line in dict.fromkeys([sample.stamp.text for sample in samples] + [recording.note]):
-        click.echo(line, nl=bool(line))
-    cases = {}  # the same advice, whatever its numbers are
-    for sample in samples:
+    click.echo(table(columns(recording.samples), recording.title))
+    for line in [*origin(recording), *advice(recording)]:
+        click.echo(line)
+
+
+def origin(recording: Recording) -> list[str]:
+    """Return where the samples come from, each place once, and what else one should know."""
+    stamps = [sample.stamp.text for sample in recording.samples]
+    return [line for line in dict.fromkeys([*stamps, recording.note]) if line]
+
+
+def advice(recording: Recording) -> list[str]:
+    """Return each kind of advice that samples carry once: the same one, whatever its numbers are."""
+    cases: dict[str, list[tuple[str, str]]] = {}
+    for sample in recording.samples:
         for text in sample.advice:
             cases.setdefault(re.sub(r"[\d.,]+", "", text), []).append((sample.label, text))
-    for (label, text), *more in cases.values():
-        click.echo(f"{label}{f' (and {len(more)} more)' if more else ''}: {text}")
+    return [
+        f"{label}{f' (and {len(more)} more)' if more else ''}: {text}"
+        for (label, text), *more in cases.values()
+    ]

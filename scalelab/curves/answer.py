@@ -11,8 +11,8 @@ from scalelab.arguments import shown, whole
 from scalelab.curves.compare import Comparison, compare
 from scalelab.curves.families import BY_NAME, EXTRAPOLATING
 from scalelab.curves.fit import Refused
-from scalelab.curves.intervals import Parameter, parameters
-from scalelab.curves.next_measurement import Advice, advise
+from scalelab.curves.intervals import Bounded, parameters
+from scalelab.curves.next_measurement import NextMeasurement, advise
 from scalelab.curves.predict import Prediction, predict
 from scalelab.curves.rows import Rows
 from scalelab.refusal import Refusal
@@ -36,11 +36,13 @@ class Judgement:
     findings: tuple[Finding, ...]  # of the audit, the worst first
     rows: Rows | None = None  # what was fitted
     comparison: Comparison = _NOTHING
-    parameters: dict[str, dict[str, Parameter]] = field(default_factory=dict)  # of each family
+    parameters: dict[str, dict[str, Bounded]] = field(default_factory=dict)  # of each family
     chosen: str | None = None
     predictions: tuple[Prediction, ...] = ()
     family: str | None = None  # behind the predictions; None is all of them together
-    advice: Advice | None = None  # on the largest of the sizes asked for, if that is worth it
+    advice: NextMeasurement | None = (
+        None  # on the largest of the sizes asked for, if that is worth it
+    )
     refused: str | None = None
     remarks: tuple[str, ...] = ()  # what was done that nobody asked for
 

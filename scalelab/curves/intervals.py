@@ -14,7 +14,7 @@ _FARTHEST = 30  # times the step grows fourfold before an end counts as open
 
 
 @dataclass(frozen=True)
-class Parameter:
+class Bounded:
     """A value and its interval; None where the data sets no end."""
 
     value: float
@@ -22,7 +22,7 @@ class Parameter:
     high: float | None
 
 
-def parameters(rows: Rows, fitted: Fit, level: float = 0.90) -> dict[str, Parameter]:
+def parameters(rows: Rows, fitted: Fit, level: float = 0.90) -> dict[str, Bounded]:
     """Every parameter of a fit by name; first the scale, in the table's unit on K0 workers.
 
     The interval holds the values whose residual sum of squares, all other parameters free, stays
@@ -37,14 +37,14 @@ def parameters(rows: Rows, fitted: Fit, level: float = 0.90) -> dict[str, Parame
     ends = [None if rate is None else float(rows.value(fitted.base, rate)) for rate in ends]
     if rows.unit == "seconds":
         ends.reverse()
-    by_name = {rows.unit: Parameter(float(rows.value(fitted.base, fitted.scale)), *ends)}
+    by_name = {rows.unit: Bounded(float(rows.value(fitted.base, fitted.scale)), *ends)}
     bounds = zip(*fitted.family.bounds(rows.workers), strict=True)
     for i, (name, limits) in enumerate(zip(fitted.family.parameters, bounds, strict=True)):
         value = fitted.shape[i]
         if fitted.at_bound[i]:
-            by_name[name] = Parameter(value, None, None)
+            by_name[name] = Bounded(value, None, None)
         else:
-            by_name[name] = Parameter(
+            by_name[name] = Bounded(
                 value, *(end(rows, fitted, i, value, limit, float(bound)) for bound in limits)
             )
     return by_name

@@ -40,14 +40,9 @@ class Option:
         """The share of the width that goes, in logarithms."""
         return 1 - math.log(self.after) / math.log(self.before)
 
-    @property
-    def worker_seconds(self) -> float | None:
-        """What one run occupies; None where the table counts throughput."""
-        return None if self.seconds is None else self.workers * self.seconds
-
 
 @dataclass(frozen=True)
-class Advice:
+class NextMeasurement:
     """Every option, and the two to choose from; None where no measurement is worth it."""
 
     target: int
@@ -64,7 +59,7 @@ def advise(
     most: int | None = None,
     rate: float | None = None,
     family: str | None = None,
-) -> Advice:
+) -> NextMeasurement:
     """Compare one more measurement at each of `sizes`, up to `most` workers.
 
     Sizes that are not given are those of the table and the doublings below the target; `rate` is
@@ -90,7 +85,9 @@ def advise(
     )
     worth = [option for option in options if before > NARROW and option.narrower >= WORTH]
     here = [option for option in worth if option.workers <= rows.sizes[-1]]
-    return Advice(target, options, *(min(o, key=_order, default=None) for o in (worth, here)))
+    return NextMeasurement(
+        target, options, *(min(o, key=_order, default=None) for o in (worth, here))
+    )
 
 
 def candidates(rows: Rows, target: int) -> list[int]:

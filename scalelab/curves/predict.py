@@ -1,10 +1,10 @@
 """A size that was not measured: a value, a 90 % interval, and how often such intervals were right.
 
 The interval widens with the distance from the last row and with the disagreement of the families.
-How much noise and drift to expect was learned (`calibrate`) from the public scaling results in the
-package, where the coverage was measured, each system judged by what the others taught, and from
-simulated tables. Where five rows have 0.3 % to 3 % of independent noise about an exact curve, intervals
-held the next doubling in 87 to 89 %.
+How much noise and drift to expect was learned (`tests/calibrate.py`) from the public scaling results
+in the package, where the coverage was measured, each system judged by what the others taught, and
+from simulated tables. Where five rows have 0.3 % to 3 % of independent noise about an exact curve,
+intervals held the next doubling in 87 to 89 %.
 """
 
 import math
@@ -22,7 +22,7 @@ _FLOATS = 600.0  # logarithms this far from 0 stay finite, whatever unit they ar
 
 
 @dataclass(frozen=True)
-class Settings:
+class Learned:
     """What the rows of one table cannot teach."""
 
     noise: float  # relative error of a row
@@ -39,10 +39,10 @@ class Coverage:
     share: float  # of those held, every system counting once
 
 
-# What `calibrate.settings` and `calibrate.coverage` return, and a digest of all that they depend on;
+# What `settings` and `coverage` of tests/calibrate.py return, and a digest of all that they depend on;
 # a test compares it, and `python -m tests.learned` learns anew.
-LEARNED_FROM = "7de48b8b5370227fc364c3ee37104b6ecb4bab6fa23d5826b312f986598ac43b"
-CALIBRATED = Settings(noise=0.0003, drift=1000.0)
+LEARNED_FROM = "b7847e2cea5a5deb96b70af07a75ef6b8da4e46f695b8b82a011c036cccbc3af"
+CALIBRATED = Learned(noise=0.0003, drift=1000.0)
 # The largest size, from all smaller ones; any later size, from three or more smaller ones.
 NEXT = Coverage(inside=26, of=27, systems=8, share=0.9375)
 LATER = Coverage(inside=104, of=118, systems=8, share=0.8583)
@@ -78,7 +78,7 @@ class Prediction:
 
 
 def predict(
-    rows: Rows, workers: float, *, family: str | None = None, settings: Settings = CALIBRATED
+    rows: Rows, workers: float, *, family: str | None = None, settings: Learned = CALIBRATED
 ) -> Prediction:
     """Predict the value on any number of workers from the smallest measured one on.
 

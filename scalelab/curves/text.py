@@ -5,6 +5,7 @@ from typing import Any
 
 from scalelab import units
 from scalelab.curves.answer import Judgement
+from scalelab.curves.intervals import Bounded
 from scalelab.curves.next_measurement import WORTH
 from scalelab.tables import text
 
@@ -69,7 +70,10 @@ def _families(judged):
     rows = [("", "family", "error on sizes left out", "AICc", "dof", "parameters")]
     for fit in sorted(judged.comparison.fits, key=lambda fit: fit.loo):
         name = fit.family.name
-        values = [_parameter(*item) for item in judged.parameters[name].items()]
+        values = [
+            f"{parameter} {bounded(found, 's' if parameter == 'seconds' else '')}"
+            for parameter, found in judged.parameters[name].items()
+        ]
         error = units.text(fit.loo, "%", 2) if fit.loo < 10 else "over 1000 %"
         aicc = "" if fit.aicc is None else f"{fit.aicc:.1f}"
         mark = "*" if name == judged.chosen else ""
@@ -84,17 +88,15 @@ def _families(judged):
         yield f"* {judged.chosen}: {why_chosen}"
 
 
-def _parameter(name, parameter):
-    """One parameter with its interval: at a bound it is no estimate, and an end may be open."""
+def bounded(found: Bounded, unit: str = "") -> str:
+    """One value with its interval: at a bound it is no estimate, and an end may be open.
 
-    def written(value):
-        return units.text(value, "s") if name == "seconds" else units.text(value)
-
-    if parameter.low is None and parameter.high is None:
-        return f"{name} {written(parameter.value)} (at its bound)"
-    low, high = (None if end is None else written(end) for end in (parameter.low, parameter.high))
+    >>> bounded(Bounded(2e-5, None, 3e-5), "s")
+    '20 µs (30 µs or less)'
+    """
+    low, high = (end if end is None else units.text(end, unit) for end in (found.low, found.high))
     span = f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less"
-    return f"{name} {written(parameter.value)} ({span})"
+    return f"{units.text(found.value, unit)} ({span if low or high else 'at its bound'})"
 
 
 def _predictions(judged):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scalelab import records
 from scalelab.arguments import shown
+from scalelab.files import spreadsheet
 from scalelab.refusal import Refusal
 
 UNFINISHED = ".new"  # how a file ends that was being written when its writer was killed
@@ -18,7 +19,7 @@ UNFINISHED = ".new"  # how a file ends that was being written when its writer wa
 def write(path: str | Path, record: records.Record) -> None:
     """Put a record into a file, on the disk before this returns; a kill leaves the old or the new one.
 
-    Section 3.1.
+    As JSON; a Recording as CSV where the name ends so. Section 3.1.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -27,7 +28,10 @@ def write(path: str | Path, record: records.Record) -> None:
     ...     records.from_json(file.read_text()).name
     'laptop'
     """
-    put(path, records.to_json(record))
+    if isinstance(record, records.Recording) and str(path).endswith(".csv"):
+        put(path, spreadsheet.text(record))
+    else:
+        put(path, records.to_json(record))
 
 
 def put(path: str | Path, text: str) -> None:

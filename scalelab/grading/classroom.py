@@ -4,25 +4,39 @@ Standard library only; the steps are the other modules.
 """
 
 import json
+import os
+import shutil
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scalelab.checks.keys import course_key
 from scalelab.files import atomic
 from scalelab.grading.box.sandbox import MODULES
+from scalelab.grading.inputs.choose import BYTES
 from scalelab.grading.inputs.collect import collect
-from scalelab.grading.inputs.course import Course, roster as read_roster, writing
+from scalelab.grading.inputs.course import (
+    Course,
+    roster as read_roster,
+    texts_of_others,
+    with_gradebooks,
+    writing,
+)
+from scalelab.grading.inputs.read import worked_on
 from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging import result as results
-from scalelab.grading.judging.execute import Limits
+from scalelab.grading.judging.execute import TimeLimits
 from scalelab.grading.judging.grade_all import Pool, Progress, Slots, run
 from scalelab.grading.judging.grade_one import Unit
 from scalelab.grading.judging.judge import Judge
-from scalelab.grading.judging.result import Marks, Result
-from scalelab.grading.out import autograded, record, report
+from scalelab.grading.judging.result import Result
+from scalelab.grading.out import autograded, exchange, record, report, tables
+from scalelab.grading.out.extensions import extensions
 from scalelab.grading.out.feedback import feedback
+from scalelab.grading.out.worth import NOTHING, Known
 from scalelab.refusal import Refusal
 
 
@@ -38,8 +52,9 @@ class Wish:
     resume: bool = False
     unsafe: bool = False
     gradebook: bool = True
+    most_bytes: int = BYTES
     modules: tuple[str, ...] = MODULES
-    limits: Limits = field(default_factory=Limits)
+    limits: TimeLimits = field(default_factory=TimeLimits)
 
 
 def grade(
@@ -51,14 +66,18 @@ def grade(
     progress: Progress = lambda done, total, result: None,
 ) -> dict[str, Any]:
     """Grade and record a class; return the class report as plain data."""
-    Judge(source)  # refuses an assignment that cannot be judged before anything is run
+    judge = Judge(source)  # refuses an assignment that cannot be judged before anything is run
+    wish = replace(wish, modules=(*wish.modules, *source.modules, *judge.imports))
     checks = _checks(source, wish.tasks)
+    extensions(course, source.slug)  # refuses a bad row before anything is run
     place = course.graded / source.slug
     with writing(place):
         for left in place.glob(f"**/.*{atomic.UNFINISHED}"):  # half a file of a run that was killed
             left.unlink()
         submissions = _submissions(course, source, wish)
         jobs = [_job(course, source, submission, wish, checks) for submission in submissions]
+        if wish.gradebook:  # which takes seconds, and there is time until the first result
+            threading.Thread(target=with_gradebooks, daemon=True).start()
         graded = run(jobs, executor, slots, place / "results", progress)
         everybody = _everybody(place, graded) if wish.only else graded
         return write(
@@ -71,18 +90,27 @@ def write(
 ) -> dict[str, Any]:
     """Write gradebook, graded notebooks, feedback, tables and the class report from results."""
     place = course.graded / source.slug
-    marks: dict[str, Marks] = {}
-    penalties: dict[str, float] = {}
+    known: dict[str, Known] = {}
+    later = extensions(course, source.slug)
     if gradebook:
-        record.record(course, source, graded)
-        marks, penalties = record.by_hand(course, source)
+        record.record(course, source, graded, later)
+        known = record.known(course, source)
+    for student, due in later.items():
+        known[student] = replace(known.get(student, NOTHING), due=due.isoformat())
     for result in graded:
-        _pages(course, source, result, marks, penalties)
-    for name, text in report.tables(source, graded, marks, penalties).items():
+        _pages(course, source, result, known.get(result["student"], NOTHING))
+    made = tables.tables(source, graded, known)
+    before = place / "scores.csv"
+    old = before.read_text(encoding="utf-8", errors="replace") if before.exists() else ""
+    # Changes first: a run that is killed here finds the old scores again.
+    made = {"changes.csv": tables.changes(source, old, made["scores.csv"]), **made}
+    for name, text in made.items():
         atomic.keep(place / name, text.encode())
-    summary = report.summary(source, graded, marks, penalties)
+    changed = len(made["changes.csv"].splitlines()) - 1
+    summary = report.summary(source, graded, known, changed)
     atomic.keep(place / "report.json", (json.dumps(summary, indent=1) + "\n").encode())
-    atomic.keep(place / "report.html", report.html(summary).encode())
+    pages = os.path.relpath(course.folder("feedback"), place)
+    atomic.keep(place / "report.html", report.html(summary, pages).encode())
     return summary
 
 
@@ -93,7 +121,8 @@ def _submissions(course, source, wish):
         expected.update(record.students(course))
     expected.update(wish.only)
     place = wish.submitted or course.folder("submitted")
-    everybody = collect(place, source.slug, wish.pattern, expected)
+    look = partial(worked_on, source=source, others=texts_of_others(course.root, source.slug))
+    everybody = collect(place, source.slug, wish.pattern, expected, look, wish.most_bytes)
     return [
         submission for submission in everybody if not wish.only or submission.student in wish.only
     ]
@@ -113,7 +142,7 @@ def _job(course, source, submission, wish, checks):
         key=key,
         limits=wish.limits,
         unsafe=wish.unsafe,
-        modules=(*wish.modules, *(m for m in source.modules if m not in wish.modules)),
+        modules=wish.modules,
         previous=previous,
         only=checks or None,
     )
@@ -141,16 +170,21 @@ def _everybody(place, found):
     return {result["student"]: result for result in earlier if result} | found
 
 
-def _pages(course, source, result, marks, penalties):
+def _pages(course, source, result, known):
     """Write what is shown of one result, in the folders where nbgrader looks for it."""
-    student = result["student"]
-    name = results.file_name(student)
-    of = marks.get(student, {}), penalties.get(student, 0.0)
-    for step, suffix, data in (
-        ("feedback", "html", feedback(source, result, *of).encode()),
-        ("autograded", "ipynb", autograded.notebook(course, source, result)),
+    handed_in = result["status"] != results.MISSING
+    for step, suffix, there in (
+        ("feedback", "html", handed_in),
+        ("autograded", "ipynb", handed_in and result["tests"]),
     ):
-        shown = step == "feedback" or result["tests"]
-        if shown and result["status"] != results.MISSING:
-            place = course.folder(step) / name / source.slug / f"{source.slug}.{suffix}"
-            atomic.keep(place, data, sync=False)  # it can be made again
+        place = course.folder(step) / results.file_name(result["student"]) / source.slug
+        if not there:  # nor is what was shown of an earlier hand-in
+            shutil.rmtree(place, ignore_errors=True)
+            continue
+        if step == "feedback":
+            data = feedback(source, result, known)
+        else:
+            data = autograded.notebook(course, source, result)
+        files = {f"{source.slug}.{suffix}": data, **exchange.notes(course, source, result)}
+        for name, text in files.items():
+            atomic.keep(place / name, text.encode(), sync=False)  # it can be made again

@@ -13,6 +13,7 @@ import numpy as np
 
 from scalelab.arguments import real, shown
 from scalelab.curves.fit import Refused
+from scalelab.curves.intervals import Bounded
 from scalelab.curves.posterior import Mixture
 from scalelab.links.factors import factor, per_byte
 from scalelab.links.posterior import polished, posterior
@@ -29,25 +30,16 @@ Cut = tuple[float, Sequence[float], float, Sequence[tuple[np.ndarray, ...]]]
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A value and its 90 % interval; None where the sweep sets no end."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
 class Regime:
     """Sizes over which one line holds: seconds = latency + bytes / bandwidth."""
 
     start: float  # its smallest and largest measured size
     stop: float
-    latency: Estimate  # seconds of the whole operation
-    bandwidth: Estimate | None  # bytes of the message per second; None where none is to be seen
+    latency: Bounded  # seconds of the whole operation
+    bandwidth: Bounded | None  # bytes of the message per second; None where none is to be seen
     half: float  # bytes that get half of it, latency x bandwidth; infinite where there is none
-    alpha: Estimate | None  # seconds of one message: latency over rounds, of a known algorithm ...
-    beta: Estimate | None  # ... and seconds per byte through one port, adding up included
+    alpha: Bounded | None  # seconds of one message: latency over rounds, of a known algorithm ...
+    beta: Bounded | None  # ... and seconds per byte through one port, adding up included
 
     def seconds(self, size: float) -> float:
         """The line itself, wherever."""
@@ -87,7 +79,7 @@ class AlphaBeta:
         times = [self.regime(one).seconds(one) for one in sizes]
         return times[0] if np.ndim(size) == 0 else np.array(times)
 
-    def predict(self, size: float) -> Estimate:
+    def predict(self, size: float) -> Bounded:
         """Seconds at one size, with the interval in which 90 % of single rows would lie.
 
         All plausible cuts into regimes have a say in it, by their weight. Beyond the last size the
@@ -105,7 +97,7 @@ class AlphaBeta:
         low, middle, high = (
             math.exp(mixed.quantile(x)) for x in ((1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2)
         )
-        return Estimate(middle, low, high)
+        return Bounded(middle, low, high)
 
     @property
     def bus_bandwidth(self) -> float | None:
@@ -165,12 +157,12 @@ def _regime(part, noise, dof, per):
     def estimate(value, log, unseen):
         mixed = Mixture(log, errors, weight, dof, np.full(len(log), ""))
         low, high = (math.exp(mixed.quantile(x)) for x in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
-        return Estimate(value, None if unseen else min(low, value), max(high, value))
+        return Bounded(value, None if unseen else min(low, value), max(high, value))
 
     flat = math.isinf(half)
     latency = estimate(math.exp(level) * (1 if flat else half), np.log(halves) + levels, no_latency)
     slope = None if flat else estimate(math.exp(level), levels, no_rate)
-    bandwidth = slope and Estimate(1 / slope.value, 1 / slope.high, slope.low and 1 / slope.low)
+    bandwidth = slope and Bounded(1 / slope.value, 1 / slope.high, slope.low and 1 / slope.low)
     alpha = beta = None
     if per is not None:
         alpha, beta = (_scaled(x, 1 / y) for x, y in zip((latency, slope), per, strict=True))
@@ -181,4 +173,4 @@ def _scaled(estimate, times):
     if estimate is None:
         return None
     ends = (None if x is None else x * times for x in (estimate.low, estimate.high))
-    return Estimate(estimate.value * times, *ends)
+    return Bounded(estimate.value * times, *ends)

@@ -46,7 +46,8 @@ def instance(name: str, given: object, kind: type[T], remedy: str) -> T:
     """Return the record that was given, or say of what kind it should be."""
     if isinstance(given, kind):
         return given
-    raise Refusal(f"{name} must be a {kind.__name__}, got {shown(given)}: {remedy}")
+    article = "an" if kind.__name__[0] in "AEIO" else "a"
+    raise Refusal(f"{name} must be {article} {kind.__name__}, got {shown(given)}: {remedy}")
 
 
 def counts(name: str, given: Numbers, meaning: str, low: float = 1) -> Floats:

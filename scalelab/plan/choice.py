@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from scalelab import units
 from scalelab.plan.job import Job
-from scalelab.plan.row import Row
+from scalelab.plan.row import PlanRow
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Against:
 
 
 def choose(
-    job: Job, rows: Sequence[Row], impossible: Mapping[int, str]
+    job: Job, rows: Sequence[PlanRow], impossible: Mapping[int, str]
 ) -> tuple[int | None, str, dict[int, tuple[Against, ...]]]:
     """Return (workers or None, why, {workers: reasons against it})."""
     excluded: dict[int, tuple[Against, ...]] = {
@@ -42,7 +42,9 @@ def choose(
     return chosen, f"of the sizes that meet every limit it has the {best}", excluded
 
 
-def safe(job: Job, rows: Sequence[Row], impossible: Mapping[int, str], band: float) -> int | None:
+def safe(
+    job: Job, rows: Sequence[PlanRow], impossible: Mapping[int, str], band: float
+) -> int | None:
     """Return the size to buy if every time and bill were `band` times what the model says, or None."""
     goal = job.goal
     tight = {
@@ -53,7 +55,7 @@ def safe(job: Job, rows: Sequence[Row], impossible: Mapping[int, str], band: flo
     return choose(replace(job, goal=replace(goal, **tight)), rows, impossible)[0]
 
 
-def closest(rows: Sequence[Row]) -> Row | None:
+def closest(rows: Sequence[PlanRow]) -> PlanRow | None:
     """Return the row to ask what-ifs of when none is chosen: the fastest that fits, else the roomiest."""
     fitting = [one for one in rows if one.fits]
     if fitting:

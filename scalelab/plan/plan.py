@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from scalelab.plan import choice, published, whatif
 from scalelab.plan.job import Cluster, Job
-from scalelab.plan.row import Row, row
+from scalelab.plan.row import PlanRow, row
 from scalelab.refusal import Refusal
 
 NOT_MODELLED = (
@@ -35,7 +35,7 @@ class Plan:
     band: (
         float  # a step takes between 1/band and band times what the model says, in nine of ten runs
     )
-    rows: tuple[Row, ...]
+    rows: tuple[PlanRow, ...]
     impossible: dict[int, str]  # sizes without any layout
     chosen: int | None
     why: str
@@ -45,7 +45,7 @@ class Plan:
     notes: tuple[str, ...] = field(default=NOT_MODELLED)
 
     @property
-    def bought(self) -> Row | None:
+    def bought(self) -> PlanRow | None:
         """The row of the size to buy, or None."""
         return next((one for one in self.rows if one.workers == self.chosen), None)
 

@@ -24,7 +24,7 @@ FALLBACK = "H100"  # the lower of the two, for a device without published runs
 
 
 @dataclass(frozen=True)
-class Run:
+class PublishedRun:
     """A published run: the plan it followed, and the seconds of its step."""
 
     name: str
@@ -52,7 +52,7 @@ def kind(device: str) -> str | None:
 
 
 @cache
-def runs() -> tuple[Run, ...]:
+def runs() -> tuple[PublishedRun, ...]:
     """Return all runs, read as a user's file is read."""
     return tuple(_run(told) for told in published.runs())
 
@@ -62,7 +62,7 @@ def _run(told):
     cluster = {**told["cluster"], "largest": told["workers"]}
     job = file.described({**tables, "cluster": cluster}, told["name"])
     workers = told["workers"]
-    return Run(
+    return PublishedRun(
         told["name"],
         told["system"],
         job,
@@ -90,7 +90,7 @@ def _seconds(job, workers, value, unit):
     return flops / workers / (value * 1e12)
 
 
-def needed(run: Run) -> float:
+def needed(run: PublishedRun) -> float:
     """Return the share of the peak with which the model gives a run's time exactly."""
     from scipy.optimize import brentq
 
@@ -116,7 +116,7 @@ def _needed() -> dict[str, float]:
 
 
 @cache
-def errors() -> list[tuple[Run, float]]:
+def errors() -> list[tuple[PublishedRun, float]]:
     """Return [(run, predicted seconds)], each with the share that the other systems teach."""
     return [
         (run, step.time(run.job, run.job.layout, run.workers, share).seconds)

@@ -111,7 +111,7 @@ def _why_none(job, workers):
 
 
 @dataclass(frozen=True)
-class Row:
+class PlanRow:
     """What a plan knows of K devices. What cannot be known from the file is None."""
 
     workers: int
@@ -138,14 +138,14 @@ class Row:
         return self.time.seconds
 
 
-def row(job: Job, workers: int, share: float) -> Row | str:
-    """Return the Row of K devices with their fastest layout, or the reason why there is none."""
+def row(job: Job, workers: int, share: float) -> PlanRow | str:
+    """Return the PlanRow of K devices with their fastest layout, or the reason why there is none."""
     found = fastest(job, workers, share)
     return found if isinstance(found, str) else of(job, workers, found, share)
 
 
-def of(job: Job, workers: int, fit: Fitting, share: float) -> Row:
-    """Return the Row of one layout on K devices."""
+def of(job: Job, workers: int, fit: Fitting, share: float) -> PlanRow:
+    """Return the PlanRow of one layout on K devices."""
     cluster, time = job.cluster, fit.time
     tokens = job.batch * job.sequence
     throughput = tokens / time.seconds
@@ -169,7 +169,7 @@ def of(job: Job, workers: int, fit: Fitting, share: float) -> Row:
             per_million = cluster.price * workers / cost.HOUR / effective * 1e6
         if watts is not None:
             per_token = watts * workers * cluster.pue / effective
-    return Row(
+    return PlanRow(
         workers=workers,
         layout=fit.layout,
         time=time,

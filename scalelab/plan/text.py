@@ -9,7 +9,7 @@ from typing import Any
 from scalelab import units
 from scalelab.plan import published, step
 from scalelab.plan.plan import Plan
-from scalelab.plan.row import Row
+from scalelab.plan.row import PlanRow
 from scalelab.stored import finite
 from scalelab.tables.text import aligned
 
@@ -89,7 +89,7 @@ def _cells(plan, row):
     )
 
 
-def layout(row: Row) -> str:
+def layout(row: PlanRow) -> str:
     """Write a layout like "t2 p4 d16 b1 full": tensor, pipeline, copies, micro-batch, recomputation."""
     laid = row.layout
     assert laid.tensor

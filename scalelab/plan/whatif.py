@@ -18,12 +18,12 @@ class WhatIf:
     """One change and the row it makes; `gain` is throughput over that of the plan."""
 
     change: str
-    row: plan_row.Row
+    row: plan_row.PlanRow
     gain: float
     worth: float | None = None  # dollars per device and hour at which the bill would be the same
 
 
-def table(job: Job, at: plan_row.Row, share: float) -> tuple[WhatIf, ...]:
+def table(job: Job, at: plan_row.PlanRow, share: float) -> tuple[WhatIf, ...]:
     """Return the what-ifs at the size of a row, all with its layout unless the change is to the layout."""
     whatifs = []
 

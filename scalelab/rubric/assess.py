@@ -15,7 +15,7 @@ from scalelab.refusal import Refusal
 from scalelab.rubric import rubric
 from scalelab.rubric.agreement import agree
 from scalelab.rubric.claim import CLAIMS, error, of_claim
-from scalelab.rubric.ranking import Limits
+from scalelab.rubric.ranking import Constraints
 from scalelab.rubric.rubric import Report
 from scalelab.tables.finding import SEVERITIES, Finding
 from scalelab.units import counted, text
@@ -44,7 +44,7 @@ class Assessment:
 
 
 def assess(
-    handed_in: object, claim: object = None, limits: Limits | None = None, **how: Any
+    handed_in: object, claim: object = None, limits: Constraints | None = None, **how: Any
 ) -> Assessment:
     """Assess a record, and the claim that goes with it. Section 41.6.
 

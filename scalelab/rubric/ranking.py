@@ -22,7 +22,7 @@ _HAIR = 1e-9  # relative: what rounding may do to a product
 
 
 @dataclass(frozen=True)
-class Limits:
+class Constraints:
     """What a configuration must keep; None asks for nothing."""
 
     floor: float = 0.70  # least efficiency
@@ -55,7 +55,7 @@ class Limits:
         return "cheapest" if any(d is not None for d in demands) else "fastest"
 
 
-def missed(row: Scores, limits: Limits) -> tuple[str, ...]:
+def missed(row: Scores, limits: Constraints) -> tuple[str, ...]:
     """The names of the constraints that a row does not meet; what was not measured is not met.
 
     The quality gate is not one of them: a row that does not pass it is out of every ranking.

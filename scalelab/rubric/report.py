@@ -6,7 +6,7 @@ from scalelab.arguments import shown
 from scalelab.records import Stamp
 from scalelab.refusal import Refusal
 from scalelab.rubric.gate import Gate
-from scalelab.rubric.ranking import Limits
+from scalelab.rubric.ranking import Constraints
 from scalelab.rubric.shortfall import Serial, Shortfall
 
 
@@ -73,7 +73,7 @@ class Report:
     ]  # sizes that no other beats in time and cost; of those that pass the gate
     verdict: str
     remarks: tuple[str, ...]  # what limits the verdict
-    limits: Limits
+    limits: Constraints
     name: str
     metric: str
     better: str

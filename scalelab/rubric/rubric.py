@@ -16,7 +16,7 @@ from scalelab.refusal import Refusal
 from scalelab.rubric import gate as _gate, shortfall as _shortfall, verdict as _verdict
 from scalelab.rubric.files import of_series, of_table, parse, read, recorded
 from scalelab.rubric.gate import Gate, Noise
-from scalelab.rubric.ranking import Limits, choice, missed, pareto
+from scalelab.rubric.ranking import Constraints, choice, missed, pareto
 from scalelab.rubric.report import Report, Scores
 from scalelab.rubric.rows import Measured, columns, of_passes
 from scalelab.rubric.shortfall import Serial, Shortfall
@@ -27,24 +27,39 @@ _COLUMNS = (
 )  # fmt: skip
 
 __all__ = [
-    "Gate", "Limits", "Measured", "Noise", "Report", "Scores", "Serial", "Shortfall",
-    "columns", "judge", "of_passes", "of_series", "of_table", "parse", "plain", "read", "recorded",
+    "Constraints",
+    "Gate",
+    "Measured",
+    "Noise",
+    "Report",
+    "Scores",
+    "Serial",
+    "Shortfall",
+    "columns",
+    "judge",
+    "of_passes",
+    "of_series",
+    "of_table",
+    "parse",
+    "plain",
+    "read",
+    "recorded",
 ]  # fmt: skip
 
 
 def judge(
     measured: Measured,
-    limits: Limits | None = None,
+    limits: Constraints | None = None,
     *,
     baseline: int | None = None,
     noise: Noise | None = None,
-    grid: energy.Grid | None = None,
+    grid: energy.ElectricityGrid | None = None,
     **given: Any,
 ) -> Report:
-    """Judge the rows of a study; the limits as `Limits`, or one by one by their names. Section 41.6.
+    """Judge the rows of a study; the limits as `Constraints`, or one by one by their names. Section 41.6.
 
     `baseline` is any worker count of the table, by default the smallest; `noise` a `Noise` of the
-    quality known from elsewhere; `grid` an `energy.Grid`, which makes grams of CO2 of joules.
+    quality known from elsewhere; `grid` an `energy.ElectricityGrid`, which makes grams of CO2 of joules.
 
     >>> rows = columns([1, 2, 4, 8, 16, 32], [3600, 1880, 1010, 560, 340, 250],
     ...     rate=[1, 2, 4, 8, 16, 32], quality=[0.871] * 6, work=1.2e6)
@@ -130,14 +145,16 @@ def plain(report: Report, full: bool = False) -> dict[str, Any]:
     return document
 
 
-def _limits(limits: Limits | None, given: dict[str, Any]) -> Limits:
-    if limits is not None and (given or not isinstance(limits, Limits)):
-        raise Refusal(f"limits must be given as Limits or one by one, got {shown(limits)}: choose")
-    unknown = [name for name in given if name not in Limits.__dataclass_fields__]
+def _limits(limits: Constraints | None, given: dict[str, Any]) -> Constraints:
+    if limits is not None and (given or not isinstance(limits, Constraints)):
+        raise Refusal(
+            f"limits must be given as Constraints or one by one, got {shown(limits)}: choose"
+        )
+    unknown = [name for name in given if name not in Constraints.__dataclass_fields__]
     if unknown:
-        known = ", ".join(Limits.__dataclass_fields__)
+        known = ", ".join(Constraints.__dataclass_fields__)
         raise Refusal(f"limits must be among {known}, got {unknown[0]}: name one of them")
-    return limits or Limits(**given)
+    return limits or Constraints(**given)
 
 
 def _base(configurations, baseline):

@@ -32,7 +32,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Series:
+class Points:
     """One set of points under one label.
 
     `line` and `dashed` join them, `points` marks them (with bars from `low` to `high` where given), and
@@ -101,7 +101,7 @@ class Chart:
     title: str
     x: Axis
     y: Axis
-    series: tuple[Series, ...]
+    series: tuple[Points, ...]
     readouts: dict[str, str] = field(default_factory=dict)
     stamp: Stamp | None = None
 

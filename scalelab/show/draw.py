@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.words import text
 
 if TYPE_CHECKING:
@@ -140,13 +140,13 @@ def limits(charts: list[Chart]) -> tuple[Axis, Axis]:
     return axes[0], axes[1]
 
 
-def _extent(series: Series, name: str) -> np.ndarray:
+def _extent(series: Points, name: str) -> np.ndarray:
     if name == "x":
         return series.x
     return np.concatenate([v for v in (series.y, series.low, series.high) if v is not None])
 
 
-def _unmarked(series: Series) -> bool:
+def _unmarked(series: Points) -> bool:
     return series.kind == "points" and not (np.isfinite(series.x) & np.isfinite(series.y)).any()
 
 
@@ -181,7 +181,7 @@ def _thin(axes: Axes) -> None:
             left_of_next = left_of_next if touches else box.x0
 
 
-def _add(axes: Axes, series: Series, gid: str) -> None:
+def _add(axes: Axes, series: Points, gid: str) -> None:
     colour = TONES[series.tone % len(TONES)]
     if series.kind in ("band", "part"):
         assert series.low is not None  # what it fills lies between the two
@@ -209,7 +209,7 @@ def _add(axes: Axes, series: Series, gid: str) -> None:
     )
 
 
-def _number(axes: Axes, series: Series) -> None:
+def _number(axes: Axes, series: Points) -> None:
     """Write its number beside each named point, left and right by turns, as neighbours may be close."""
     order = np.argsort(series.x, kind="stable")
     for turn, at in enumerate(order[: len(series.names)]):
@@ -218,7 +218,7 @@ def _number(axes: Axes, series: Series) -> None:
         axes.plot([], [], " ", label=f"{number} {name}")  # for the legend on paper
 
 
-def _tag(figure: Figure, axes: Axes, lines: list[Series]) -> None:
+def _tag(figure: Figure, axes: Axes, lines: list[Points]) -> None:
     """Write the tag of each line before its first point, from the lowest up and none on another."""
     figure.draw_without_rendering()  # or a place in the data is not yet one on the paper
     below = -np.inf

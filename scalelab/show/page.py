@@ -85,7 +85,7 @@ def _data(
     frames: Sequence[Chart], shape: Sequence[int], start: int, scales: dict[str, list[float]]
 ) -> str:
     """Return the data of every frame, and the script that reads them."""
-    arrays, texts = _Pool(), _Pool()
+    arrays, texts = _Values(), _Values()
     packed = []
     for chart in frames:
         places = []
@@ -117,7 +117,7 @@ def _data(
     )
 
 
-class _Pool:
+class _Values:
     """Values kept once each: most frames share most of their arrays and words."""
 
     def __init__(self) -> None:

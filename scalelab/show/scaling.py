@@ -11,12 +11,11 @@ import numpy as np
 
 from scalelab import ranks, units
 from scalelab.curves.predict import predict
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 
 if TYPE_CHECKING:
     from scalelab.curves.answer import Judgement
     from scalelab.curves.fit import Fit
-    from scalelab.curves.next_measurement import Advice
     from scalelab.curves.rows import Rows
     from scalelab.tables.finding import Finding
     from scalelab.tables.nouns import ScalingTable
@@ -34,7 +33,7 @@ def audited(table: ScalingTable, findings: Iterable[Finding] = ()) -> Chart:
     base = statistics.median(v for k, v in zip(workers, values, strict=True) if k == ends[0])
     ideal = base * (ends[0] / ends if table.measure == "seconds" else ends / ends[0])
     marks = list(_marks(table, findings, tones=(2, 4, 5)))
-    series = [Series("ideal", ends, ideal, "dashed", tone=0), _measured(table), *marks]
+    series = [Points("ideal", ends, ideal, "dashed", tone=0), _measured(table), *marks]
     title = f"{table.name}: {table.measure} on {_count(ends[0])} to {_count(ends[1])} workers"
     readouts = {mark.label: f"at {_listed(mark.x)} workers" for mark in marks}
     return Chart(title, *_axes(table.measure, ends), tuple(series), readouts)
@@ -52,18 +51,18 @@ def fitted(judged: Judgement) -> Chart:
     low, value, high = (np.array([getattr(p, n) for p in band]) for n in ("low", "value", "high"))
     behind = judged.family or "all families together"
     series = [
-        Series(f"90 % interval, {behind}", at, value, "band", tone=3, low=low, high=high),
-        Series(f"expected, {behind}", at, value, tone=3),
+        Points(f"90 % interval, {behind}", at, value, "band", tone=3, low=low, high=high),
+        Points(f"expected, {behind}", at, value, tone=3),
     ]
     fits = _best(judged, at)
     for fit, tone in zip(fits, (5, 4), strict=False):
-        series.append(Series(fit.family.name, at, _curve(rows, fit, at), "dashed", tone=tone))
+        series.append(Points(fit.family.name, at, _curve(rows, fit, at), "dashed", tone=tone))
     readouts = {}
     if limit := ceiling(rows, fits[0], most):
         name = f"{'floor' if rows.unit == 'seconds' else 'ceiling'} of {fits[0].family.name}"
         readouts[name] = _value(limit, rows.unit)
         if 1 / _NEAR < limit / value[-1] < _NEAR:
-            series.append(Series(name, at, np.full(at.size, limit), "dashed", tone=0))
+            series.append(Points(name, at, np.full(at.size, limit), "dashed", tone=0))
     measured, marks = _measured(table), list(_marks(table, judged.findings, tones=(2,)))
     series += [measured, *marks] if rows.unit == table.measure else []
     readouts |= {mark.label: f"at {_listed(mark.x)} workers" for mark in marks}
@@ -73,19 +72,6 @@ def fitted(judged: Judgement) -> Chart:
     title = f"{table.name}: {rows.unit} measured to {_count(rows.sizes[-1])} workers"
     title += f", expected to {_count(most)}" if most > rows.sizes[-1] else ""
     return Chart(title, *_axes(rows.unit, at), tuple(series), readouts)
-
-
-def narrowing(advice: Advice) -> Chart:
-    """What one more measurement at each size would leave of the interval at the target."""
-    at = np.array([option.workers for option in advice.options], float)
-    now = Series("now", at, [option.before for option in advice.options], "dashed", tone=0)
-    then = Series(
-        "on average, with one more", at, [option.after for option in advice.options], "points"
-    )
-    y = Axis("high end over low end of the interval", low=1.0)
-    title = f"One more measurement, and the interval at {_count(advice.target)} workers"
-    best = {} if advice.best is None else {"Narrows most": f"{_count(advice.best.workers)} workers"}
-    return Chart(title, _workers(at), y, (now, then), best)
 
 
 def ceiling(rows: Rows, fit: Fit, most: float) -> float | None:
@@ -127,7 +113,7 @@ def _measured(table):
         ends["high"].append(runs[-rank])
     ends = ends if len(table.rows) > len(sizes) else {}
     middle = [statistics.median(by_size[size]) for size in sizes]
-    return Series("measured", sizes, middle, "points", tone=1, **ends)
+    return Points("measured", sizes, middle, "points", tone=1, **ends)
 
 
 def _marks(table, findings, tones):
@@ -143,7 +129,7 @@ def _marks(table, findings, tones):
     ]
     named = [(name, points) for name, points in named if points][:_MOST_MARKS]
     for (name, points), tone in zip(named, itertools.cycle(tones)):
-        yield Series(name.replace("_", " "), *zip(*points, strict=True), "points", tone=tone)
+        yield Points(name.replace("_", " "), *zip(*points, strict=True), "points", tone=tone)
 
 
 def _best(judged, at):

@@ -13,7 +13,7 @@ import numpy as np
 
 from scalelab import units
 from scalelab.curves.families import BY_NAME
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.columns import Table, table
 
 if TYPE_CHECKING:
@@ -104,12 +104,12 @@ def speedup(report: Report) -> Chart:
     x, factors = _curve(report)
     series = [
         _points("measured", report, [row.speedup for row in report.rows]),
-        Series("ideal", x, factors, "dashed", 0),
+        Points("ideal", x, factors, "dashed", 0),
     ]
     if report.serial is not None:
         name, law = _LAWS[report.scaling]
         modelled = law.curve(factors, 1.0, report.serial.value)
-        series.append(Series(f"{name}, s = {report.serial.value:.4f}", x, modelled, "line", 2))
+        series.append(Points(f"{name}, s = {report.serial.value:.4f}", x, modelled, "line", 2))
     series += _picked(report, "speedup")
     title = f"Speedup over {units.counted(report.baseline)}"
     ticks = _apart([row.workers / report.baseline for row in report.rows])
@@ -123,7 +123,7 @@ def efficiency(report: Report) -> Chart:
     series = [_points("measured", report, [row.efficiency for row in report.rows])]
     if report.limits.floor:
         floor = f"floor {units.text(report.limits.floor)}"
-        series.append(Series(floor, x, np.full(2, report.limits.floor), "dashed", 0))
+        series.append(Points(floor, x, np.full(2, report.limits.floor), "dashed", 0))
     series += _picked(report, "efficiency")
     title = "Efficiency: the share of the paid workers that did useful work"
     axis = Axis("efficiency", low=0.0)
@@ -140,7 +140,7 @@ def cost(report: Report) -> Chart:
     per = "of the run" if same else "per unit of work"
 
     def at(label, rows, kind="points", tone=1):
-        return Series(
+        return Points(
             label, [getattr(r, x) for r in rows], [getattr(r, y) for r in rows], kind, tone
         )
 
@@ -167,7 +167,7 @@ def cost(report: Report) -> Chart:
 
 def _points(label, report, values):
     workers = [row.workers for row in report.rows]
-    return Series(label, workers, values, "points", 1)
+    return Points(label, workers, values, "points", 1)
 
 
 def _picked(report, name):
@@ -175,7 +175,7 @@ def _picked(report, name):
         return []
     row = report.row(report.recommended)
     label = f"recommended, K = {row.workers}"
-    return [Series(label, [row.workers], [getattr(row, name)], "points", 3)]
+    return [Points(label, [row.workers], [getattr(row, name)], "points", 3)]
 
 
 def _curve(report):

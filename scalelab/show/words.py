@@ -10,7 +10,7 @@ import numpy as np
 from scalelab import units
 
 if TYPE_CHECKING:
-    from scalelab.show.chart import Series
+    from scalelab.show.chart import Points
 
 MOST_ROWS = 12  # a table twin much longer than this is not read
 MOST_LISTED = 6  # values at one place; more are counted
@@ -27,7 +27,7 @@ def number(value: float) -> str:
     return text(value) if np.isfinite(value) else ""
 
 
-def course(series: Series) -> str:
+def course(series: Points) -> str:
     """Return where a series begins and ends, or how much of it there is where it has no two ends."""
     shown = np.isfinite(series.y)
     if not shown.any():
@@ -61,7 +61,7 @@ def course(series: Series) -> str:
     return ends
 
 
-def places(series: Sequence[Series]) -> np.ndarray:
+def places(series: Sequence[Points]) -> np.ndarray:
     """Return the x of the rows of a table: marked points, or a dozen of a line's and each single mark."""
     marked = [one.x for one in series if one.kind == "points" and not _lone(one)]
     xs = np.unique(np.concatenate(marked or [one.x for one in series]))
@@ -74,7 +74,7 @@ def places(series: Sequence[Series]) -> np.ndarray:
     return np.unique(np.concatenate([xs, *single]))
 
 
-def at(series: Series, x: float) -> str:
+def at(series: Points, x: float) -> str:
     """Return the value of a series at x, read between its points if it is a line, empty where it has none.
 
     Of a lane these are the bars that run then, of the edges of a graph how many begin there.
@@ -104,12 +104,12 @@ def at(series: Series, x: float) -> str:
     return ""
 
 
-def _lone(series: Series) -> bool:
+def _lone(series: Points) -> bool:
     """Whether points only mark one place on the x axis, be it on several curves."""
     return series.kind == "points" and np.unique(series.x).size == 1
 
 
-def _upright(series: Series) -> bool:
+def _upright(series: Points) -> bool:
     """Whether a line only marks a place on the x axis, such as a deadline."""
     return (
         series.kind in ("line", "dashed")
@@ -118,12 +118,12 @@ def _upright(series: Series) -> bool:
     )
 
 
-def _pieces(series: Series) -> bool:
+def _pieces(series: Points) -> bool:
     """Whether a line is many short ones, such as the edges of a graph."""
     return series.kind in ("line", "dashed") and bool(np.isnan(series.x).any())
 
 
-def _starts(series: Series) -> np.ndarray:
+def _starts(series: Points) -> np.ndarray:
     """Return where the pieces of a line, or the bars of a lane, begin."""
     known = np.isfinite(series.x) & np.isfinite(series.y)
     return np.flatnonzero(known & ~np.append(False, known[:-1]))

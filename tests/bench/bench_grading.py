@@ -1,101 +1,94 @@
-"""Grading against stock `nbgrader autograde`, on the same honest submissions that use torch."""
+"""Grading against stock `nbgrader autograde`, on the same honest submissions of every assignment."""
 
-import contextlib
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
+from scalelab.grading import classroom
 from scalelab.grading.box import bubblewrap
-from scalelab.grading.box.sandbox import MODULES
+from scalelab.grading.inputs import course as courses, source
 from scalelab.grading.judging import grade_all
+from tests.assignments.runner import SLUGS
 from tests.bench import Row
-from tests.submissions import assignment, classes
-from tests.submissions.kinds import kinds
+from tests.notebooks import ROOT
 
-STOCK, OURS, WHOLE = 4, 60, 500  # submissions: stock takes seconds for each
-TORCH = "import torch\n\ndef half(x):\n    return float(torch.tensor(x, dtype=torch.float64) / 2)"
+STOCK, OURS, MANY = 5, 40, 160  # submissions: stock takes seconds for each
+GOAL, BAR = 1 / 20, 1 / 10  # of stock's seconds for one submission
 
 
 def rows():
-    """Yield seconds per submission beside stock's, and how long a whole class takes."""
+    """Yield seconds per submission beside stock's, of every assignment, and how a class grows."""
     if bubblewrap.find().missing:
         return
+    shares = []
     with tempfile.TemporaryDirectory() as folder:
-        stock = _stock(Path(folder) / "stock")
-        few, more, many = (_ours(Path(folder) / f"{n}", n) for n in (OURS, 2 * OURS, 4 * OURS))
-        yield Row(f"grade {OURS} / nbgrader autograde, seconds each", few / OURS, stock, 1 / 20)
-        yield Row("grading one more / 50 ms", (many - few) / (3 * OURS), 0.05, 1.0)
-        yield Row("120 more / twice 60 more submissions", many - more, 2 * (more - few), 1.2)
-        yield Row("240 by two Dask workers / by one", *_dask(Path(folder)), 1 / 1.7)
-        with _memory() as peak:
-            whole = _ours(Path(folder) / "whole", WHOLE, kinds())
-        yield Row(f"grade {WHOLE} with every kind of trouble / two minutes", whole, 120.0, 1.0)
-        yield Row("the most memory that took / 2 GB", max(peak), 2e9, 1.0, unit="B")
+        for slug in SLUGS:
+            stock, few, many = (
+                _seconds(Path(folder) / f"{slug}-{n}", slug, n, command)
+                for n, command in ((STOCK, "nbgrader"), (STOCK, "scalelab"), (OURS, "scalelab"))
+            )
+            shares.append(many / OURS / (stock / STOCK))
+            yield Row(
+                f"{slug}: one of {OURS} / one of stock's {STOCK}", many / OURS, stock / STOCK, 1
+            )
+            yield Row(f"{slug}: all of {STOCK} / stock's", few, stock, 1.0)
+        yield Row("the median of these / stock", statistics.median(shares), 1.0, BAR, unit="")
+        slug = SLUGS[0]
+        more, most = (
+            _seconds(Path(folder) / f"{n}", slug, n, "scalelab") for n in (MANY, 2 * MANY)
+        )
+        yield Row(f"{MANY} more / {MANY}, the start with them", most - more, more, 1.1)
+        yield Row(f"{MANY} by two Dask workers / by one", *_dask(Path(folder), slug), 1 / 1.7)
 
 
-def _class(root, count, others=()):
+def _class(root, slug, count):
+    """Make a course with honest submissions of an assignment, each from somebody with other numbers."""
+    shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
-    assignment.course(root)
-    classes.enrol(root, list(others)[:count])
-    honest = assignment.handed_in(root, {**assignment.HONEST, "answer-1-1": TORCH})
-    for n in range(count - len(list(others)[:count])):
-        folder = root / "course" / "submitted" / f"t{n:03}" / assignment.SLUG
-        folder.mkdir(parents=True)
-        (folder / f"{assignment.SLUG}.ipynb").write_text(json.dumps(honest))
-
-
-def _ours(root, count, others=()):
-    """Return the seconds of one run, the start of the workers included."""
-    _class(root, count, others)
-    start = time.perf_counter()
-    limits = {"limits": classes.Limits()} if others else {}
-    found = classes.grade(
-        root, executor=lambda: grade_all.local(2), modules=MODULES, gradebook=True, **limits
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for folder in ("solutions", "exercises"):
+        (root / folder / slug).mkdir(parents=True)
+        shutil.copy(ROOT / folder / slug / f"{slug}.ipynb", root / folder / slug)
+    released, written = (
+        json.loads((ROOT / folder / slug / f"{slug}.ipynb").read_text())
+        for folder in ("exercises", "solutions")
     )
+    answers = {cell["id"]: cell["source"] for cell in written["cells"]}
+    for cell in released["cells"]:
+        if cell["metadata"]["nbgrader"]["solution"]:
+            cell["source"] = answers[cell["id"]]
+    for n in range(count):
+        folder = root / "course" / "submitted" / f"s{n:03}" / slug
+        folder.mkdir(parents=True)
+        (folder / f"{slug}.ipynb").write_text(json.dumps(released))
+
+
+def _seconds(root, slug, count, command):
+    """Return the seconds of one command, its start included, on a class of so many."""
+    _class(root, slug, count)
+    bins = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    how = {"cwd": root, "env": {**os.environ, "PATH": bins}, "check": True, "capture_output": True}
+    line = ["scalelab", "grade", slug, "--workers", "2"]
+    if command == "nbgrader":
+        shutil.rmtree(root / "exercises")
+        subprocess.run(["nbgrader", "generate_assignment", slug], **how)
+        line = ["nbgrader", "autograde", slug]
+    start = time.perf_counter()
+    subprocess.run(line, **how)
     spent = time.perf_counter() - start
-    scores = [one["score"] for student, one in found.items() if student.startswith("t")]
-    assert scores == [assignment.MOST] * len(scores)
+    if command == "scalelab":
+        report = json.loads((root / "course" / "graded" / slug / "report.json").read_text())
+        assert report["states"]["graded"] == count, report["states"]
     return spent
 
 
-@contextlib.contextmanager
-def _memory():
-    """Collect, once a second, the bytes that this process and all below it share or hold."""
-    import psutil
-
-    peak, over = [0], threading.Event()
-
-    def watch():
-        while not over.wait(1.0):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                tree = psutil.Process().children(recursive=True)
-                peak.append(psutil.Process().memory_full_info().pss + sum(map(_held, tree)))
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
-        yield peak
-    finally:
-        over.set()
-        thread.join()
-
-
-def _held(process):
-    import psutil
-
-    try:
-        return process.memory_full_info().pss
-    except (psutil.NoSuchProcess, psutil.AccessDenied):
-        return 0
-
-
-def _dask(folder):
+def _dask(folder, slug):
     """Return the seconds of two workers and of one, their start left out."""
     import distributed
 
@@ -105,24 +98,16 @@ def _dask(folder):
             n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
         ) as cluster:
             root = folder / f"dask{workers}"
-            _class(root, 4 * OURS)
-            address = cluster.scheduler_address
+            _class(root, slug, MANY)
+            course, written = courses.find(root), source.load(root, slug)
             for _ in range(2):  # the first time they start their fork servers
                 start = time.perf_counter()
-                classes.grade(root, executor=lambda to=address: grade_all.dask(to), modules=MODULES)
+                classroom.grade(
+                    course,
+                    written,
+                    classroom.Wish(gradebook=False),
+                    lambda to=cluster.scheduler_address: grade_all.dask(to),
+                    grade_all.slots,
+                )
             spent.append(time.perf_counter() - start)
     return spent
-
-
-def _stock(root):
-    """Return nbgrader's own seconds for one submission."""
-    _class(root, STOCK)
-    bins = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": bins}
-    how = {"cwd": root, "env": environment, "check": True, "capture_output": True}
-    shutil.rmtree(root / "exercises")
-    subprocess.run(["nbgrader", "generate_assignment", "demo"], **how)
-    start = time.perf_counter()
-    subprocess.run(["nbgrader", "autograde", "demo"], **how)
-    spent = time.perf_counter() - start
-    return spent / STOCK

@@ -5,9 +5,10 @@
 
 import numpy as np
 
-from scalelab.curves import calibrate, predict
+from scalelab.curves import predict
 from scalelab.curves.families import FAMILIES
 from scalelab.curves.fit import log_rate
+from tests import calibrate
 
 ENVELOPE = ("linear", "power", "amdahl", "usl", "gustafson")
 

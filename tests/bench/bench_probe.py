@@ -40,7 +40,7 @@ def products(name, seconds=0.5):
     import torch
 
     best = 0.0
-    for size in workbench.Processor.products:
+    for size in workbench.ProcessorBench.products:
         left, right = (torch.randn(size, size).to(getattr(torch, FORMATS[name])) for _ in range(2))
         torch.mm(left, right)
         start, count = time.perf_counter(), 0

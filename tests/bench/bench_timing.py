@@ -9,6 +9,7 @@ import time
 
 from scalelab import data
 from scalelab.measure.timing import stats, timing
+from scalelab.models.waiting import tail
 from tests.bench import Row
 
 TRIALS = 2000
@@ -104,7 +105,7 @@ def noises():
     for sample in data.recorded("noise").samples:
         # In random order: what the readings are, without when they were.
         seconds, middle = sample.seconds, sample.median
-        width = stats.percentile(seconds, 0.75).value / middle - 1
+        width = tail.percentile(seconds, 0.75) / middle - 1
         name = f"recorded {sample.label.partition(',')[0]}"
         yield name, lambda rng, s=seconds: rng.choice(s), middle, (width, width / 4)
 

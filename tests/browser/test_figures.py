@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from scalelab.records import Stamp
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.sliders import Replay, Slider
 from tests.browser.conftest import Visit, nothing, visiting
 from tests.browser.figures import Live, explored, made_anew
@@ -32,12 +32,12 @@ def sampler(scale: float, gap: float) -> Chart:
         Axis("x"),
         Axis("y", log=True),
         (
-            Series("limit", x, np.full_like(x, 20.0), "dashed", tone=0),
-            Series("curve", x, y**1.5),
-            Series("spread", x, y, "band", tone=2, low=0.8 * y, high=1.2 * y),
-            Series("part", x, 0.5 * y, "part", tone=5, low=0.5 * y, high=y),
-            Series("dots", dots, scale * dots, "points", tone=3, low=dots, high=6 * dots),
-            Series("broken", x, np.where(x == gap, np.nan, 2 * y), tone=4),
+            Points("limit", x, np.full_like(x, 20.0), "dashed", tone=0),
+            Points("curve", x, y**1.5),
+            Points("spread", x, y, "band", tone=2, low=0.8 * y, high=1.2 * y),
+            Points("part", x, 0.5 * y, "part", tone=5, low=0.5 * y, high=y),
+            Points("dots", dots, scale * dots, "points", tone=3, low=dots, high=6 * dots),
+            Points("broken", x, np.where(x == gap, np.nan, 2 * y), tone=4),
         ),
         {"Scale": f"{scale:g}", "Gap": f"at {gap:g}"},
         Stamp("model"),

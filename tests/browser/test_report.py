@@ -1,4 +1,4 @@
-"""The one-file report of a rubric in a real browser: it asks for nothing, and reads well."""
+"""Reports of one file in a real browser, of a rubric and of a class: they ask for nothing, and read well."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import itertools
 
 import pytest
 
+from scalelab.grading.out import report as class_report
+from scalelab.grading.out.feedback import feedback
 from scalelab.rubric import rubric
 from scalelab.show.report import page_of
+from tests.grading.test_out import LAWS, handed, simulated
 from tests.rubric.test_rubric import QUALITY, study
 from tests.sampling import sampled
 
@@ -64,3 +67,29 @@ def test_no_rule_of_accessibility_is_broken(visit, address):
         reader.page.emulate_media(color_scheme=scheme)
         found = Axe().run(reader.page)
         assert [one["id"] for one in found.response["violations"]] == []
+
+
+@pytest.fixture(scope="module")
+def of_a_class(tmp_path_factory):
+    """The addresses of the report of a class, and of the page of one of its students."""
+    many = [f"{cell.id} was changed; the course's own was used" for cell in LAWS.cells]
+    class_ = [*simulated(40), handed(student="a" * 60, odd=[*many, "x" * 300])]
+    told = class_report.summary(LAWS, class_)
+    place = tmp_path_factory.mktemp("class")
+    (place / "report.html").write_text(class_report.html(told, "feedback"))
+    (place / "student.html").write_text(feedback(LAWS, class_[-1]))
+    return [(place / name).as_uri() for name in ("report.html", "student.html")]
+
+
+def test_the_pages_of_a_class_fit_a_phone_and_break_no_rule_of_accessibility(visit, of_a_class):
+    from axe_playwright_python.sync_playwright import Axe
+
+    reader = visit()
+    for address in of_a_class:
+        reader.page.set_viewport_size({"width": 390, "height": 800})
+        reader.page.goto(address)
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390, address
+        for scheme in ("light", "dark"):
+            reader.page.emulate_media(color_scheme=scheme)
+            found = Axe().run(reader.page)
+            assert [one["id"] for one in found.response["violations"]] == []

@@ -19,13 +19,15 @@ import pytest
 import torch
 from hypothesis import given, strategies as st
 
+from scalelab import units
 from scalelab.checks import Incomplete, Task, fresh, seconds_of, variant
 from scalelab.checks.call import call
 from scalelab.checks.fresh import PUBLIC, secret
 from scalelab.checks.keys import course_key, student_key, using
 from scalelab.checks.plain import Unreadable, plain
+from scalelab.checks.quantity import quantity
 from scalelab.checks.report import points
-from scalelab.checks.words import describe, difference, show
+from scalelab.checks.words import LINE, describe, difference, show
 from scalelab.records import Machine, Sample
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -425,12 +427,36 @@ def test_a_part_that_is_missing_is_named():
         (lambda x: "two", "gives another kind of value than was asked for"),
         (lambda x: math.inf, "gives something that is not a finite number"),
         (lambda x: 77.0, "gives a wrong answer"),
-        (raising(ValueError("it was 4")), "raised ValueError"),
-        (raising(type("It_was_4", (Exception,), {})()), "raised an exception"),
+        (raising(ValueError("it was 4")), "raised an exception"),
     ],
 )
 def test_a_hidden_sub_check_tells_the_kind_only(answer, says):
     assert verdict(answer, hidden=True).text == says
+
+
+@pytest.mark.parametrize("name", ["It_was_4", "bool", "NotADirectoryError", "print"])
+def test_the_name_of_an_exception_carries_no_hidden_input(name):
+    answer = raising(type(name, (Exception,), {})())
+    assert verdict(answer, hidden=True).text == "raised an exception"
+
+
+def test_lists_within_lists_are_shown_in_one_line_that_does_not_multiply():
+    nested = [1] * 5
+    for _ in range(6):
+        nested = [nested] * 5
+    assert len(show(nested)) <= LINE + 1
+    assert len(verdict(lambda x: nested).text) < 2 * LINE
+    assert len(show(dict.fromkeys(range(5), nested))) <= LINE + 1
+
+
+def test_what_cannot_be_read_in_the_students_process_is_told_as_beside_them():
+    from scalelab.grading.box import wire
+
+    there = wire.decoded(wire.encoded(plain(x for x in "abc")))
+    assert plain(there) == there
+    says = "half(4) returned a generator, which holds no values yet: make it a list"
+    assert verdict(lambda x: there).text == verdict(lambda x: (y for y in "a")).text == says
+    assert plain(Unreadable(["no text"])) == {"what": ["no text"]}
 
 
 def test_an_endless_function_is_called_once_and_a_slow_one_while_time_is_left(monkeypatch):
@@ -678,6 +704,14 @@ def test_an_answer_may_carry_its_unit(answer, state, says):
     task.number("wait", expect=0.035, unit="s")
     assert task.verdicts[0].state == state
     assert says in task.verdicts[0].text
+
+
+def test_a_list_is_read_up_to_the_first_item_that_is_no_quantity(monkeypatch):
+    read, parse = [], units.parse
+    monkeypatch.setattr(units, "parse", lambda *given: read.append(given) or parse(*given))
+    found = quantity(["1 s", "1 zz", *["2 zz"] * 99_000], "s")
+    assert found.text.startswith("'1 zz' is not a time")
+    assert {text for text, _ in read} == {"1 s", "1 zz"}
 
 
 @pytest.mark.parametrize(

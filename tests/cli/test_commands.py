@@ -24,6 +24,7 @@ from hypothesis import given, settings, strategies as st
 
 from scalelab import records
 from scalelab.cli import commands, main, options
+from scalelab.files import spreadsheet
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.ranks import agent, capacity, workers
 from scalelab.measure.ranks.workers import WorkerError
@@ -200,6 +201,18 @@ def test_appending_adds_to_a_file_of_this_machine(tmp_path, monkeypatch, capsys)
     (new,) = records.from_json(capsys.readouterr().out).samples
     assert [sample.label for sample in both.samples] == ["before", new.label]
     assert new.seconds == (0.25,)
+
+
+def test_a_csv_holds_what_the_json_would_and_is_added_to_and_audited(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "launch", lambda *_, **__: [{"seconds": [0.25]}])
+    table = tmp_path / "run.csv"
+    printed = [scalelab(*SHORT, "--out", table, "--append", "--json").stdout for _ in range(2)]
+    measured = [records.from_json(one).samples[0] for one in printed]
+    assert spreadsheet.read(table).samples == tuple(measured)
+    assert scalelab("audit", table).stdout.startswith("run: 2 rows, seconds on 1 worker\n")
+    table.write_text("workers\n1\n")
+    sentence = refusal(scalelab(*SHORT, "--out", table, "--append"))
+    assert sentence.startswith(f"{table} line 1 must name each column once, `seconds` among them")
 
 
 def test_appending_to_another_machine_s_file_is_refused_and_leaves_it_alone(tmp_path):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from scalelab.curves import calibrate
 from scalelab.curves.next_measurement import NARROW, WORTH, advise, candidates
 from scalelab.curves.posterior import predictive
 from scalelab.curves.predict import CALIBRATED, predict
 from scalelab.curves.rows import Rows
 from scalelab.models.scaling import laws
+from tests import calibrate
 
 K = np.array([1.0, 2, 4, 8, 16])
 BENT = [100, 189, 352, 600, 930]

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from scalelab.curves import calibrate
 from scalelab.curves.families import EXTRAPOLATING, FAMILIES
 from scalelab.curves.fit import Refused, log_rate
 from scalelab.curves.predict import CALIBRATED, LATER, LEARNED_FROM, NEXT, predict
 from scalelab.curves.rows import Rows
 from scalelab.models.scaling import laws
-from tests import learned
+from tests import calibrate, learned
 from tests.bench.bench_holdout import stretched
 
 K = np.array([1.0, 2, 4, 8, 16])

@@ -18,9 +18,9 @@ from nbgrader.api import Gradebook
 
 from scalelab.files import atomic
 from scalelab.grading.box import bubblewrap
-from tests.notebooks import ROOT
+from tests.notebooks import ROOT, SLUGS
 from tests.sampling import seed
-from tests.submissions import assignment, classes
+from tests.submissions import classes, stage
 from tests.submissions.kinds import kinds
 
 pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
@@ -33,7 +33,10 @@ NAMES = (
     "no folder",
     "prints",
     "lambda",
+    "heartbeat",
+    "hard exit on hidden inputs only",
 )
+SLUG = random.Random(seed()).choice(SLUGS)
 CLASS = [kind for kind in kinds() if kind.name in NAMES]
 RUNS = int(os.environ.get("SCALELAB_FAULT_RUNS", "6"))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -48,7 +51,7 @@ def start(root, *words):
 
 
 def results(root):
-    return {p.name: p.read_bytes() for p in root.glob("course/graded/demo/results/*.json")}
+    return {p.name: p.read_bytes() for p in root.glob(f"course/graded/{SLUG}/results/*.json")}
 
 
 def grades(root):
@@ -56,7 +59,7 @@ def grades(root):
     with Gradebook(f"sqlite:///{root / 'course' / 'gradebook.db'}") as book:
         return {
             (submission.student_id, grade.name): (grade.auto_score, grade.needs_manual_grade)
-            for submission in book.find_assignment(assignment.SLUG).submissions
+            for submission in book.find_assignment(SLUG).submissions
             for notebook in submission.notebooks
             for grade in notebook.grades
         }
@@ -75,7 +78,7 @@ def children(pid):
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     """A course whose run nobody disturbed."""
-    root = assignment.course(tmp_path_factory.mktemp("undisturbed"))
+    root = stage.course(tmp_path_factory.mktemp("undisturbed"), SLUG)
     classes.enrol(root, CLASS)
     grade(root, gradebook=True)
     yield root
@@ -89,7 +92,7 @@ def grade(root, **wish):
 
 def twin(undisturbed, root):
     """Return a course with the same class and secret in another place."""
-    assignment.course(root)
+    stage.course(root, SLUG)
     classes.enrol(root, CLASS)
     (root / "course" / "secret").write_bytes((undisturbed / "course" / "secret").read_bytes())
     return root

@@ -39,7 +39,7 @@ def enrol(root):
     for student, name in CLASS.items():
         NAMED[name].put(root, root / "course" / "submitted" / student / assignment.SLUG)
     folder = root / "course" / "submitted" / "dan" / assignment.SLUG
-    (folder / "timestamp.txt").write_text("2027-03-02 12:00:00 UTC")
+    (folder / "timestamp.txt").write_text("2025-03-02 12:00:00 UTC")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -82,22 +82,41 @@ def rows(root, url=None):
 FULL = {"check-1-1": (2, False), "check-2-1": (1, False), "check-3-1": (3, False)}
 
 
-def test_the_gradebook_holds_every_score_and_a_question_mark_where_there_is_none(course):
+def test_the_gradebook_holds_every_score_and_no_row_where_there_is_none(course):
     assert rows(course) == {
         "ada": FULL | {"answer-3-2": (None, True)},
         "=cmd": FULL | {"answer-3-2": (None, True)},
         "ben": dict.fromkeys(FULL, (0, False)) | {"answer-3-2": (None, True)},
-        "cleo": dict.fromkeys([*FULL, "answer-3-2"], (None, True)),
         "dan": FULL | {"check-1-1": (0, False), "answer-3-2": (None, True)},
     }
 
 
-def test_the_reason_of_a_failure_is_a_comment_for_who_grades(course):
+def test_a_failed_submission_counts_as_0_in_no_average_of_the_gradebook(course):
     with book(course) as opened:
-        (notebook,) = opened.find_submission(assignment.SLUG, "cleo").notebooks
+        assert opened.find_student("cleo")
+        assert opened.average_assignment_score(assignment.SLUG) == (6 + 6 + 0 + 4) / 4
+
+
+def test_what_a_person_gave_outlives_a_hand_in_that_cannot_be_read(tmp_path):
+    root = assignment.course(tmp_path)
+    enrol(root)
+    grade(root)
+    with book(root) as opened:
+        mark = opened.find_grade("answer-3-2", "demo", "demo", "ada")
+        mark.manual_score, mark.needs_manual_grade = 1.5, False
+        opened.db.commit()
+    for student in ("ada", "ben"):
+        (root / "course" / "submitted" / student / "demo" / "demo.ipynb").write_text("{")
+    grade(root)
+    found = rows(root)
+    assert found["ada"] == dict.fromkeys(FULL, (None, True)) | {"answer-3-2": (None, False)}
+    assert "ben" not in found
+    with book(root) as opened:
+        (notebook,) = opened.find_submission(assignment.SLUG, "ada").notebooks
         assert {c.auto_comment for c in notebook.comments} == {
             "Not graded: it is not a notebook: it is no JSON, or is cut off."
         }
+    assert not (root / "course" / "autograded" / "ada" / "demo").exists()
 
 
 def test_grading_again_changes_nothing(course):
@@ -154,6 +173,7 @@ def test_the_tables_name_everybody_and_give_no_number_where_there_is_none(course
         "'=cmd": ("graded", "6.0"),  # or a spreadsheet would run it
     }
     assert [row["demo"] for row in table(course, "canvas.csv")] == [
+        "8.0",  # points possible
         "6.0",
         "6.0",
         "0.0",
@@ -165,6 +185,7 @@ def test_the_tables_name_everybody_and_give_no_number_where_there_is_none(course
         "Student", "ID", "SIS User ID", "SIS Login ID", "Section", "demo",
     ]  # fmt: skip
     assert {row["ID number"] for row in table(course, "moodle.csv")} == {*scores}
+    assert {row["provisional"] for row in scores.values() if row["score"]} == {"yes"}
 
 
 def test_the_results_have_the_shape_of_gradescope(course):
@@ -181,10 +202,17 @@ def test_the_results_have_the_shape_of_gradescope(course):
 def test_the_class_report_says_what_was_solved_and_who_needs_a_look(course):
     told = json.loads((course / "course/graded/demo/report.json").read_text())
     assert told["states"] == {"graded": 3, "graded with flags": 1, "failed": 1, "missing": 1}
-    assert [task["solved"] for task in told["tasks"]] == [0.5, 0.75, 0.75]
-    assert [one["student"] for one in told["flags"]] == ["cleo", "dan", "eve"]
+    assert [task["solved"] for task in told["tasks"]] == [0.5, 0.75, 0.75, None]
+    assert [row["student"] for row in told["students"]] == [
+        "cleo",
+        "dan",
+        "=cmd",
+        "ada",
+        "ben",
+        "eve",
+    ]
     page = (course / "course/graded/demo/report.html").read_text()
-    assert "answer-1-1 is missing" in page
+    assert "the answer of 1.1 is missing" in page
 
 
 def test_formgrader_and_stock_feedback_show_the_same(course):
@@ -203,15 +231,15 @@ def test_late_work_meets_the_courses_own_policy(tmp_path):
     with (root / "nbgrader_config.py").open("a") as file:
         file.write("\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
     found, written = courses.find(root), source.load(root, "demo")
-    courses.with_commands()
+    courses.with_gradebooks()
     with book(root) as opened:
-        opened.update_or_create_assignment("demo", duedate="2027-03-01 18:00 UTC")
+        opened.update_or_create_assignment("demo", duedate="2025-03-01 18:00 UTC")
     grade(root)
     with book(root) as opened:
         late = opened.find_submission("demo", "dan")
         assert (late.total_seconds_late, late.notebooks[0].late_submission_penalty) == (64_800, 4.0)
         assert opened.find_submission("demo", "ada").notebooks[0].late_submission_penalty is None
-    assert record.by_hand(found, written)[1]["dan"] == 4.0
+    assert record.known(found, written)["dan"].penalty == 4.0
     assert "4 points were taken off" in (root / "course/feedback/dan/demo/demo.html").read_text()
 
 

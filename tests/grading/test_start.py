@@ -3,6 +3,7 @@
 import json
 import multiprocessing.spawn
 import os
+import random
 import subprocess
 import sys
 
@@ -10,13 +11,15 @@ import pytest
 
 from scalelab.cli import main
 from scalelab.grading.box import bubblewrap
-from tests.notebooks import ROOT
-from tests.submissions import assignment, classes
+from tests.notebooks import ROOT, SLUGS
+from tests.sampling import seed
+from tests.submissions import classes, stage
 from tests.submissions.kinds import kinds
 
 pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
 
 CLASS = [kind for kind in kinds() if kind.name in ("honest", "prints", "hard exit in a cell")]
+SLUG = random.Random(seed()).choice(SLUGS)
 SAYS = r"grading must start a worker on \S+, got none \({}\): mend that and go on with --resume"
 
 
@@ -28,13 +31,13 @@ def _one_fork_server():
 
 @pytest.fixture
 def root(tmp_path):
-    course = assignment.course(tmp_path)
+    course = stage.course(tmp_path, SLUG)
     classes.enrol(course, CLASS)
     return course
 
 
 def results(root):
-    return {p.name: p.read_bytes() for p in root.glob("course/graded/demo/results/*.json")}
+    return {p.name: p.read_bytes() for p in root.glob(f"course/graded/{SLUG}/results/*.json")}
 
 
 def test_a_program_that_exits_as_it_begins_ends_the_command_and_changes_nothing(
@@ -53,7 +56,7 @@ def test_a_program_that_exits_as_it_begins_ends_the_command_and_changes_nothing(
     multiprocessing.spawn.set_executable(str(program))
     try:
         with pytest.raises(SystemExit) as end:
-            main(["grade", assignment.SLUG, "--no-gradebook"])
+            main(["grade", SLUG, "--no-gradebook"])
     finally:
         multiprocessing.spawn.set_executable(usual)
     assert end.value.code == 2
@@ -74,7 +77,9 @@ def test_a_broken_package_is_nobodys_fault(root):
 def test_a_package_that_is_not_there_is_not_missed(root):
     modules = ("numpy", "scalelab.checks", "no_such.package")
     found = classes.grade(root, executor=classes.here, modules=modules)
-    assert [found[student]["score"] for student in sorted(found)] == [k.score for k in CLASS]
+    assert [found[student]["score"] for student in sorted(found)] == [
+        kind.due(stage.of(root)) for kind in CLASS
+    ]
 
 
 # The kernel refuses namespaces as soon as the first submission is graded; only to this run, which
@@ -102,7 +107,7 @@ classes.grade(root, workers=1, resume=True)
 
 
 def test_what_was_graded_before_is_kept_and_resuming_gives_what_is_due(tmp_path):
-    root, many = assignment.course(tmp_path), CLASS * 5
+    root, many = stage.course(tmp_path, SLUG), CLASS * 3
     classes.enrol(root, many)
     if subprocess.run(["unshare", "-Ur", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no namespace of users can be made here")
@@ -115,7 +120,7 @@ def test_what_was_graded_before_is_kept_and_resuming_gives_what_is_due(tmp_path)
     )
     said, told = done.stdout.strip().splitlines()
     assert "got none (the fork server is gone: bwrap: " in said
-    states, due = told.split(", "), [(kind.status, kind.score) for kind in many]
+    states, due = told.split(", "), [(k.status, k.due(stage.of(root))) for k in many]
     assert 0 < len(states) < len(many)
     assert set(states) <= {status for status, _ in due}
     found = [json.loads(data) for _, data in sorted(results(root).items())]

@@ -1,18 +1,21 @@
 """Alpha and beta: recovered where they are known, never negative, honest where they cannot be seen."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from scalelab import records
 from scalelab.curves.fit import Refused
 from scalelab.files.nccl import nccl_tests
 from scalelab.links import alphabeta, compare
 from scalelab.links.sweep import Sweep, published_names
 from scalelab.models.network import collectives
 from scalelab.models.network.network import Network, half_size
-from scalelab.records import Machine, Sample
+from scalelab.records import Machine, Recording, Sample
+from tests.cli.command import scalelab
 from tests.models import collective_simulator as simulator
 from tests.notebooks import ROOT
 from tests.sampling import sampled
@@ -195,6 +198,60 @@ def test_our_own_sweep_brings_its_algorithm_along():
     ]  # fmt: skip
     (regime,) = alphabeta.fit(Sweep.recorded(samples)).regimes
     assert regime.network.bandwidth == pytest.approx(50e9, rel=1e-2)
+
+
+LOG = ROOT / "tests" / "samples" / "nccl_all_reduce.txt"
+
+
+def test_the_command_fits_a_log_of_nccl_tests_and_predicts_a_size():
+    fitted = alphabeta.fit(Sweep.recorded(nccl_tests.read(LOG)))
+    done = scalelab("fit", "-", "--at", "64MiB,1GiB", "--json", text=LOG.read_text())
+    assert done.returncode == 0
+    said = json.loads(done.stdout)
+    assert said["regimes"] == [dataclasses.asdict(one) for one in fitted.regimes]
+    assert said["predictions"][0] == {"bytes": 2**26} | vars(fitted.predict(2**26))
+    lines = scalelab("fit", LOG, "--at", "64MiB").stdout.splitlines()
+    assert lines[0].startswith("all-reduce on 16 workers: 12 rows, ")
+    assert lines[2].startswith("1 KiB to 1 GiB  22 µs (21.7 µs to 22.4 µs)  177 GB/s (173 GB/s to ")
+    assert any(line.startswith("64 MiB in ") for line in lines)
+
+
+def test_the_command_fits_what_scalelab_run_has_kept_and_passes_its_advice_on(tmp_path):
+    ring = {"collective": "all-reduce", "algorithm": "ring", "workers": 4}
+    doubtful = ("The ranks began apart.",)
+    samples = tuple(
+        Sample(f"x of {m:g}", (collectives.all_reduce(m, 4, LINK),), 1, Machine("here", cores=2),
+               "2025-01-01", advice=doubtful, given={**ring, "bytes": m})
+        for m in (1e3, 1e5, 1e7)
+    )  # fmt: skip
+    (tmp_path / "run.json").write_text(records.to_json(Recording("all-reduce", samples)))
+    done = scalelab("fit", tmp_path / "run.json", "--json", "--strict")
+    said = json.loads(done.stdout)
+    assert said["regimes"][0]["alpha"]["value"] == pytest.approx(LINK.alpha, rel=1e-2)
+    assert said["advice"] == ["x of 1000 (and 2 more): The ranks began apart."]
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "said"),
+    [
+        (lambda text: text[: text.index("#       size")], (), "hold a header of columns, got"),
+        (lambda text: text.replace("21.52", "2x.52"), (), "line 26 must hold size, count"),
+        (lambda text: text.replace("all_reduce_perf", "perf"), (), "collective must be one of"),
+        (lambda text: text, ("--family", "amdahl"), "--family must go with a scaling table"),
+        (lambda text: text, ("--at", "64 workers"), "value must be in B, got '64 workers'"),
+        (lambda text: text, ("--at", "0 B"), "size must be in [1, 1e+18], got 0"),
+        (lambda text: '{"config": {"nthreads": 1, ', (), "continue as JSON"),
+    ],
+)
+def test_a_spoilt_log_or_a_wish_that_needs_a_table_is_refused_in_one_sentence(
+    change, options, said, tmp_path
+):
+    (tmp_path / "log.txt").write_text(change(LOG.read_text()))
+    done = scalelab("fit", tmp_path / "log.txt", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert said in line
 
 
 def test_two_fits_cross_where_their_lines_do():

@@ -2,7 +2,7 @@
 
 
 class FakeGpu:
-    """What `devices.Gpu` asks for, on clocks that stand still unless told otherwise."""
+    """What `devices.Asynchronous` asks for, on clocks that stand still unless told otherwise."""
 
     def __init__(self, *, cold=False, launch=5e-6, flushing=60e-6):
         self.cold, self.launch, self.flushing = cold, launch, flushing

@@ -19,14 +19,6 @@ def dags(draw, most=7, weights=REAL):
     return build({node: draw(weights) for node in range(size)}, chosen)
 
 
-@st.composite
-def in_trees(draw, most=14):
-    """Unit tasks, each of which feeds at most one other, as in a sum."""
-    size = draw(st.integers(1, most))
-    feeds = [(i, draw(st.integers(0, i - 1))) for i in range(1, size)]
-    return build(dict.fromkeys(range(size), 1.0), feeds)
-
-
 def build(weights, edges):
     """Return the DAG with these weights and edges."""
     dag = nx.DiGraph()

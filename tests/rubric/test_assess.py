@@ -198,5 +198,5 @@ def test_nothing_in_a_submission_or_its_claim_makes_the_assessment_fail(data):
 
 
 def test_limits_reach_the_judge():
-    found = assess(capstone(), None, rubric.Limits(floor=0.5))
+    found = assess(capstone(), None, rubric.Constraints(floor=0.5))
     assert found.report.recommended == 8

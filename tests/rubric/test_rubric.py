@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from scalelab.data import datasets
-from scalelab.models.cost.energy import Grid
+from scalelab.models.cost.energy import ElectricityGrid
 from scalelab.refusal import Refusal
 from scalelab.rubric import rubric
 from scalelab.show import scorecard
@@ -139,7 +139,9 @@ def test_the_verdict_names_what_is_in_the_way_where_nothing_can_be_recommended()
 
 def test_energy_is_the_fifth_conjunct():
     joules = [3.6e6 * k for k in K]
-    report = rubric.judge(study(joules=joules), grid=Grid(400, "here", "2025"), grams=2000)
+    report = rubric.judge(
+        study(joules=joules), grid=ElectricityGrid(400, "here", "2025"), grams=2000
+    )
     assert report.row(4).joules_per_work == pytest.approx(12.0)
     assert report.row(4).grams == pytest.approx(1600.0)  # 4 kWh at 400 g
     assert report.recommended == 4

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 
 
 def chart(*series):
@@ -11,14 +11,14 @@ def chart(*series):
 
 
 def test_alt_text_names_axes_ends_and_an_inner_peak():
-    text = chart(Series("run", [1, 2, 4], [1, 3, 2])).describe()
+    text = chart(Points("run", [1, 2, 4], [1, 3, 2])).describe()
     assert text == ("Title. speedup against workers. run: from 1 at 1 to 2 at 4, highest 3 at 2.")
 
 
 def test_table_reads_a_line_between_its_points_at_the_marked_places():
     rows = list(
         chart(
-            Series("line", [1, 3], [10, 30]), Series("marks", [2, 2.5], [21, 26], "points")
+            Points("line", [1, 3], [10, 30]), Points("marks", [2, 2.5], [21, 26], "points")
         ).rows()
     )
     assert rows == [["2", "20", "21"], ["2.5", "25", "26"]]
@@ -26,7 +26,7 @@ def test_table_reads_a_line_between_its_points_at_the_marked_places():
 
 def test_table_twin_stays_readable_however_many_points_a_line_has():
     x = np.arange(1, 1001)
-    rows = list(chart(Series("line", x, x**2)).rows())
+    rows = list(chart(Points("line", x, x**2)).rows())
     assert len(rows) == 12
     assert rows[0][0] == "1"
     assert rows[-1][0] == "1,000"
@@ -35,8 +35,8 @@ def test_table_twin_stays_readable_however_many_points_a_line_has():
 def test_a_part_is_told_by_its_own_amount():
     """Where it lies among the others is for the eye: nobody wants to subtract to learn how much it is."""
     whole = chart(
-        Series("lower", [1, 2], [3, 1], "part", low=[0, 0], high=[3, 1]),
-        Series("upper", [1, 2], [4, 6], "part", low=[3, 1], high=[7, 7]),
+        Points("lower", [1, 2], [3, 1], "part", low=[0, 0], high=[3, 1]),
+        Points("upper", [1, 2], [4, 6], "part", low=[3, 1], high=[7, 7]),
     )
     assert list(whole.rows()) == [["1", "3", "4"], ["2", "1", "6"]]
     assert "upper: from 4 at 1 to 6 at 2." in whole.describe()
@@ -44,24 +44,24 @@ def test_a_part_is_told_by_its_own_amount():
 
 def test_named_points_are_told_by_their_names():
     found = chart(
-        Series("line", [1, 2], [1, 2]), Series("job", [1, 1, 2], [3, 4, 5], "points", names="abc")
+        Points("line", [1, 2], [1, 2]), Points("job", [1, 1, 2], [3, 4, 5], "points", names="abc")
     )
     assert list(found.rows()) == [["1", "1", "3 (a), 4 (b)"], ["2", "2", "5 (c)"]]
     assert found.describe().endswith("job: a 3 at 1, b 4 at 1, c 5 at 2.")
 
 
 def test_points_with_bars_show_their_interval_in_the_table():
-    rows = list(chart(Series("m", [1], [2], "points", low=[1.5], high=[2.5])).rows())
+    rows = list(chart(Points("m", [1], [2], "points", low=[1.5], high=[2.5])).rows())
     assert rows == [["1", "2 (1.5 to 2.5)"]]
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Series("a", [1, 2], [1]), "one value for each x (2), got 1"),
-        (lambda: Series("a", [1], [1], "spiral"), "kind must be one of line"),
-        (lambda: Series("a", [1, 2], [1, 2], names=("b",)), "one for each of its 2 points, got 1"),
-        (lambda: Series("a", [], []), "at least one point, got none"),
+        (lambda: Points("a", [1, 2], [1]), "one value for each x (2), got 1"),
+        (lambda: Points("a", [1], [1], "spiral"), "kind must be one of line"),
+        (lambda: Points("a", [1, 2], [1, 2], names=("b",)), "one for each of its 2 points, got 1"),
+        (lambda: Points("a", [], []), "at least one point, got none"),
         (lambda: chart(), "at least one series, got none"),
     ],
 )
@@ -71,27 +71,27 @@ def test_a_chart_that_cannot_be_drawn_says_why(make, message):
 
 
 def test_a_single_mark_does_not_empty_the_table_of_its_curve():
-    curve, mark = Series("line", [1, 3], [10, 30]), Series("mark", [2], [20], "points")
+    curve, mark = Points("line", [1, 3], [10, 30]), Points("mark", [2], [20], "points")
     assert [row[0] for row in chart(curve, mark).rows()] == ["1", "2", "3"]
 
 
 def test_marks_at_one_place_of_several_curves_do_not_empty_the_table_either():
-    curves = Series("a", [1, 3], [10, 30]), Series("b", [1, 3], [20, 60])
-    marks = Series("here", [2, 2], [20, 40], "points")
+    curves = Points("a", [1, 3], [10, 30]), Points("b", [1, 3], [20, 60])
+    marks = Points("here", [2, 2], [20, 40], "points")
     rows = list(chart(*curves, marks).rows())
     assert rows == [["1", "10", "20", ""], ["2", "20", "40", "20, 40"], ["3", "30", "60", ""]]
 
 
 def test_lanes_are_told_as_bars():
     gap = np.nan
-    tasks = Series("task", [0, 2, gap, 3, 4, gap], [1, 1, gap, 2, 2, gap], "lane")
+    tasks = Points("task", [0, 2, gap, 3, 4, gap], [1, 1, gap, 2, 2, gap], "lane")
     chart = Chart("two tasks", Axis("time"), Axis("worker"), (tasks,))
     assert chart.describe() == "two tasks. worker against time. task: 2 bars until 4."
 
 
 def test_table_tells_who_is_busy_when():
     gap = np.nan
-    tasks = Series(
+    tasks = Points(
         "task", [0, 2, gap, 0, 3, gap, 2, 4, gap], [1, 1, gap, 2, 2, gap, 1, 1, gap], "lane"
     )
     rows = list(Chart("tasks", Axis("time"), Axis("worker"), (tasks,)).rows())
@@ -99,14 +99,14 @@ def test_table_tells_who_is_busy_when():
 
 
 def test_table_shows_every_point_at_a_place_and_counts_those_that_are_too_many():
-    marks = Series("task", [1] * 8 + [2, 2], [*range(1, 9), 1, 2], "points")
+    marks = Points("task", [1] * 8 + [2, 2], [*range(1, 9), 1, 2], "points")
     assert [row[1] for row in chart(marks).rows()] == ["8: 1 to 8", "1, 2"]
     assert chart(marks).describe().endswith("task: 10 points from 1 to 2, up to 8.")
 
 
 def test_edges_of_a_graph_are_counted_where_they_begin():
-    edges = Series("needs", [1, 2, np.nan, 1, 3, np.nan], [1, 1, np.nan, 2, 1, np.nan], "dashed")
-    tasks = Series("task", [1, 1, 2, 3], [1, 2, 1, 1], "points")
+    edges = Points("needs", [1, 2, np.nan, 1, 3, np.nan], [1, 1, np.nan, 2, 1, np.nan], "dashed")
+    tasks = Points("task", [1, 1, 2, 3], [1, 2, 1, 1], "points")
     assert [row[1] for row in chart(edges, tasks).rows()] == ["2", "", ""]
     assert "needs: 2 lines." in chart(edges).describe()
 
@@ -114,10 +114,10 @@ def test_edges_of_a_graph_are_counted_where_they_begin():
 def test_an_upright_line_and_a_single_mark_have_their_row_in_a_long_table():
     x = np.arange(1.0, 101)
     limit, mark = (
-        Series("limit", [50.5, 50.5], [0, 9], "dashed"),
-        Series("mark", [7.5], [1], "points"),
+        Points("limit", [50.5, 50.5], [0, 9], "dashed"),
+        Points("mark", [7.5], [1], "points"),
     )
-    found = chart(Series("line", x, x), limit, mark)
+    found = chart(Points("line", x, x), limit, mark)
     assert ["7.5", "7.5", "", "1"] in list(found.rows())
     assert ["50.5", "50.5", "here", ""] in list(found.rows())
     assert "limit: at 50.5." in found.describe()

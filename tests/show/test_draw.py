@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scalelab.show import draw
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 
 
 @pytest.fixture
@@ -17,9 +17,9 @@ def chart():
         Axis("workers", log=True),
         Axis("seconds", low=0.0, high=10.0),
         (
-            Series("line", [1, 10, 100], [2.0, 4.0, 8.0]),
-            Series("marks", [1, 100], [1.0, 9.0], "points", low=[0.5, 8.0], high=[1.5, 9.5]),
-            Series("band", [1, 100], [2.0, 3.0], "band", low=[1.0, 2.0], high=[3.0, 4.0]),
+            Points("line", [1, 10, 100], [2.0, 4.0, 8.0]),
+            Points("marks", [1, 100], [1.0, 9.0], "points", low=[0.5, 8.0], high=[1.5, 9.5]),
+            Points("band", [1, 100], [2.0, 3.0], "band", low=[1.0, 2.0], high=[3.0, 4.0]),
         ),
     )
 
@@ -69,7 +69,7 @@ def test_print_gets_a_png(chart):
 def test_limits_hold_every_frame():
     """A slider moves the curves, never the paper."""
     charts = [
-        Chart("t", Axis("x"), Axis("y"), (Series("a", [0, 1], [0, top]),)) for top in (1, 5, 3)
+        Chart("t", Axis("x"), Axis("y"), (Points("a", [0, 1], [0, top]),)) for top in (1, 5, 3)
     ]
     _, y = draw.limits(charts)
     assert y.low == 0.0
@@ -77,8 +77,8 @@ def test_limits_hold_every_frame():
 
 
 def test_points_that_come_later_leave_a_hidden_mark_to_move():
-    gone = Series("later", [1.0, 2.0], [np.nan, np.nan], "points")
-    chart = Chart("t", Axis("x"), Axis("y"), (Series("curve", [1, 2], [1, 2]), gone))
+    gone = Points("later", [1.0, 2.0], [np.nan, np.nan], "points")
+    chart = Chart("t", Axis("x"), Axis("y"), (Points("curve", [1, 2], [1, 2]), gone))
     image, _ = draw.svg(chart)
     group = image[image.index("series-1") :]
     assert re.search(r'<use [^>]*style="display: none', group[: group.index("</g>")])
@@ -86,14 +86,14 @@ def test_points_that_come_later_leave_a_hidden_mark_to_move():
 
 
 def test_named_points_are_numbered_as_their_list_is():
-    points = Series("job", [1, 2, 3], [3, 1, 2], "points", names=("first", "second", "third"))
+    points = Points("job", [1, 2, 3], [3, 1, 2], "points", names=("first", "second", "third"))
     chart = Chart("t", Axis("x", ticks=(10,)), Axis("y", ticks=(10,)), (points, points))
     assert sorted(_labels(chart)) == ["1", "1", "2", "2", "3", "3", "x", "y"]
 
 
 @pytest.mark.parametrize("apart", [1.001, 1.1, 3.0])
 def test_the_tags_of_lines_do_not_lie_on_each_other(apart):
-    lines = [Series(f"line {n}", [1, 2], [apart**n, 2 * apart**n], tag=f"L{n}") for n in range(4)]
+    lines = [Points(f"line {n}", [1, 2], [apart**n, 2 * apart**n], tag=f"L{n}") for n in range(4)]
     chart = Chart("t", Axis("x", True, 0.1), Axis("y", True, 0.5, 200.0), lines)
     picture, _ = draw.svg(chart)
     at = [re.search(rf" y=\"([\d.]+)\"[^>]*>L{n}<", picture) for n in range(4)]
@@ -115,7 +115,7 @@ def _labels(chart):
 )
 def test_labels_that_would_touch_leave_one_of_them_out(ticks, shown):
     """Counted from the right, so that the end of the axis keeps its number."""
-    one = Series("line", [ticks[0], ticks[-1]], [1.0, 2.0])
+    one = Points("line", [ticks[0], ticks[-1]], [1.0, 2.0])
     found = _labels(Chart("Title", Axis("x", log=True, ticks=ticks), Axis("y"), (one,)))
     assert found[: found.index("x")] == shown
 
@@ -123,6 +123,6 @@ def test_labels_that_would_touch_leave_one_of_them_out(ticks, shown):
 @pytest.mark.parametrize("most", [12.0, 60.0, 150.0])
 def test_a_logarithmic_axis_shows_at_least_two_numbers(most):
     """A range between two powers of ten would have one, and a reader could read nothing off it."""
-    one = Series("line", [3.0, most], [1.0, 2.0])
+    one = Points("line", [3.0, most], [1.0, 2.0])
     found = _labels(Chart("Title", Axis("x", log=True), Axis("y"), (one,)))
     assert len(found[: found.index("x")]) >= 2

@@ -7,9 +7,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from scalelab.show import draw, page
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 
-CHART = Chart("Title", Axis("x"), Axis("y"), (Series("line", [1, 2], [1, 2]),))
+CHART = Chart("Title", Axis("x"), Axis("y"), (Points("line", [1, 2], [1, 2]),))
 
 
 def declared(css):

@@ -11,7 +11,7 @@ from scalelab.curves.fit import fit
 from scalelab.curves.rows import Rows
 from scalelab.models.scaling import laws
 from scalelab.show import picture, scaling
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.tables.audit import audit
 from scalelab.tables.table import parse
 
@@ -91,16 +91,6 @@ def test_a_ceiling_is_the_limit_or_the_peak_of_the_law(name, law, expected):
     assert found == (None if expected is None else pytest.approx(expected, rel=1e-3))
 
 
-def test_the_chart_of_the_next_measurement_ends_below_the_line(judged):
-    chart = scaling.narrowing(judged.advice)
-    now, then = chart.series
-    assert (now.y[-1], then.y[-1]) == (
-        judged.advice.options[-1].before,
-        judged.advice.options[-1].after,
-    )
-    assert then.y[-1] < now.y[-1]
-
-
 def test_an_svg_stands_alone_and_follows_light_and_dark(judged, tmp_path):
     chart = scaling.fitted(judged)
     picture.write(chart, tmp_path / "fit.svg")
@@ -132,6 +122,6 @@ def test_png_and_html_carry_the_words(judged, tmp_path):
 @pytest.mark.parametrize("name", ["fit.gif", "fit", "none/fit.svg", "folder.svg"])
 def test_a_picture_that_cannot_be_is_refused(tmp_path, name):
     (tmp_path / "folder.svg").mkdir()
-    chart = Chart("t", Axis("x"), Axis("y"), (Series("a", [1, 2], [1, 2]),))
+    chart = Chart("t", Axis("x"), Axis("y"), (Points("a", [1, 2], [1, 2]),))
     with pytest.raises(ValueError, match=r"a picture must .+, got .+: .+"):
         picture.write(chart, tmp_path / name)

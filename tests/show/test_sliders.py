@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from scalelab.show import sliders as explore
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import speedup as figures
 from scalelab.show.sliders import Figure, Replay, Slider
 
@@ -19,7 +19,7 @@ def parabola(scale, shift=0.0):
         f"scale {scale:g}",
         Axis("x"),
         Axis("y"),
-        (Series("curve", x, scale * x**2 + shift),),
+        (Points("curve", x, scale * x**2 + shift),),
         {"top": f"{scale * 16:g}"},
     )
 
@@ -83,7 +83,7 @@ def test_words_from_a_chart_cannot_become_markup():
         "<script>alert(1)</script>",
         Axis("<b>"),
         Axis('"><img src=x>'),
-        (Series("</script>", [1], [1]), Series("b", [1], [1])),
+        (Points("</script>", [1], [1]), Points("b", [1], [1])),
     )
     html = Figure(evil).html()
     assert "<script>alert" not in html
@@ -133,7 +133,7 @@ def test_a_start_that_is_no_position_is_refused():
 
 def test_names_that_move_with_a_slider_are_refused():
     def make(n):
-        return Chart("t", Axis("x"), Axis("y"), (Series(f"curve {n}", [1], [1]),))
+        return Chart("t", Axis("x"), Axis("y"), (Points(f"curve {n}", [1], [1]),))
 
     with pytest.raises(ValueError, match="must keep their names"):
         Replay(make, sliders(n=(1, 2)))
@@ -144,7 +144,7 @@ def test_what_is_written_at_a_place_is_refused_under_sliders(written):
     """The script moves marks and lines, and would leave the text behind."""
 
     def make(n):
-        return Chart("t", Axis("x"), Axis("y"), (Series("one", [1], [n], **written),))
+        return Chart("t", Axis("x"), Axis("y"), (Points("one", [1], [n], **written),))
 
     with pytest.raises(ValueError, match="neither names nor a tag"):
         Replay(make, sliders(n=(1, 2)))

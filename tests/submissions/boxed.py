@@ -19,9 +19,9 @@ import sys
 import time
 from pathlib import Path
 
-from tests.submissions.assignment import SLUG
 from tests.submissions.box import FONTS, HOME
 from tests.submissions.kinds import kinds
+from tests.submissions.stage import of
 
 FIRST, BEFORE, MIDDLE, LAST = "a", "b", "m", "z"  # students; nbgrader takes them in this order
 SECONDS = 90  # for all of them
@@ -37,12 +37,13 @@ WHERE student_id = ? AND base_cell.name LIKE 'check%'
 """
 
 
-def main(name):
+def main(name: str) -> None:
     """Print the points of the three, and what else became of them, as JSON."""
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0)  # nobody may stop this process, or read it
     found = {kind.name: kind for kind in kinds()}
     root = Path(HOME) / "scaling"
     shutil.copytree("/given", root)
+    slug = of(root).slug
     with contextlib.suppress(FileNotFoundError):
         shutil.copytree(FONTS, Path(HOME) / ".cache" / "matplotlib")
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -51,8 +52,8 @@ def main(name):
         if name.endswith(", again"):
             students[BEFORE] = found[name]  # who leaves something for the second
         for student, kind in students.items():
-            kind.put(root, root / "course" / "submitted" / student / SLUG)
-        also = [*_autograded(root)]
+            kind.put(root, root / "course" / "submitted" / student / slug)
+        also = [*_autograded(root, slug)]
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)  # all but this process
     points = {"given": None, "first": None, "last": None}
@@ -62,15 +63,15 @@ def main(name):
             points = {name: _points(book, student) for name, student in students}
     except sqlite3.Error:
         also.append(GONE)
-    if _leaked(root / "course" / "autograded" / MIDDLE / SLUG / f"{SLUG}.ipynb"):
+    if _leaked(root / "course" / "autograded" / MIDDLE / slug / f"{slug}.ipynb"):
         also.insert(0, FINDS)
     print(json.dumps(points | {"also": "; ".join(also)}))
 
 
-def _autograded(root):
+def _autograded(root, slug):
     """Run nbgrader; say how it ended, where that was not by itself, and what goes on after it."""
     process = subprocess.Popen(
-        ["nbgrader", "autograde", SLUG, "--Execute.timeout=5"],
+        ["nbgrader", "autograde", slug, "--Execute.timeout=5"],
         cwd=root,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -1,8 +1,9 @@
-"""The same trouble under stock nbgrader: `python -m tests.submissions.stock [--summary | NAME ...]`.
+"""The same trouble under stock nbgrader: `python -m tests.submissions.stock [SLUG] [--summary | NAME ...]`.
 
 Each kind stands between two honest submissions, in a box of its own; a row says what became of all
-three. `stock.csv` holds the rows: without names, the kinds that it lacks are run; all are printed.
-The instructor's page shows the summary and some of the rows.
+three. `stock.csv` holds the rows of the demonstration, `stock_SLUG.csv` those of a real assignment:
+without names, the kinds that it lacks are run, so a run that was stopped goes on; all are printed.
+The instructor's page shows the summary and some of the rows of the demonstration.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 from scalelab.grading.box import bubblewrap
-from tests.submissions import assignment, box, boxed
-from tests.submissions.kinds import FAILED, kinds
+from tests.notebooks import SLUGS
+from tests.submissions import assignment, box, boxed, stage
+from tests.submissions.kinds import FAILED, Kind, kinds
 
-FILE = Path(__file__).with_suffix(".csv")
+DEMONSTRATION = assignment.SLUG
 AT_ONCE = 2
 POINTS = ("due", "given", "first", "last")
 EXAMPLES = (  # of every class
@@ -51,63 +54,67 @@ class Row(NamedTuple):
     last: float | None = None
     also: str = ""  # what else there is to say, in words that boxed.py has
 
-    @property
-    def lost(self):
+    def harms(self, most: float) -> bool:
         """Whether a neighbour has less than an honest submission earns."""
-        return any(points is None or points < assignment.MOST for points in (self.first, self.last))
+        return any(points is None or points < most for points in (self.first, self.last))
 
     @property
-    def finds(self):
+    def finds(self) -> bool:
         """Whether a spy saw what it looked for."""
         return boxed.FINDS in self.also
 
     @property
-    def breaks(self):
+    def breaks(self) -> bool:
         """Whether it cost more than scores: nbgrader, the gradebook or the box, or runs on."""
         return self.also not in ("", boxed.FINDS)
 
 
 SUMMARY = {  # what is counted in each class
-    "kinds": lambda row: True,
-    "as due": lambda row: row.given == row.due,
-    "more": lambda row: _more(row.given, row.due),
-    "less": lambda row: None not in (row.given, row.due) and row.given < row.due,
-    "no score": lambda row: row.given is None and row.due is not None,
-    "neighbour loses": lambda row: row.lost,
-    "spy finds it": lambda row: row.finds,
-    "breaks": lambda row: row.breaks,
-    "`scalelab grade` as due": lambda row: True,  # as test_grading_corpus.py holds
+    "kinds": lambda row, most: True,
+    "as due": lambda row, most: row.given == row.due,
+    "more": lambda row, most: _more(row.given, row.due),
+    "less": lambda row, most: None not in (row.given, row.due) and row.given < row.due,
+    "no score": lambda row, most: row.given is None and row.due is not None,
+    "neighbour loses": lambda row, most: row.harms(most),
+    "spy finds it": lambda row, most: row.finds,
+    "breaks": lambda row, most: row.breaks,
+    "`scalelab grade` as due": lambda row, most: True,  # as test_corpus.py holds
 }
 
 
-def run(kind, course):
+def run(kind: Kind, course: Path) -> Row:
     """Return the Row of a kind, run in a box."""
     inside = [sys.executable, "-m", "tests.submissions.boxed", kind.name]
     said = box.run(inside, course, boxed.SECONDS + 60)
     found = json.loads(said) if said else {"also": boxed.ENDED}
-    return Row(kind.name, kind.group, kind.score, **found)
+    return Row(kind.name, kind.group, kind.due(stage.of(course)), **found)
 
 
-def course(folder):
+def course(folder: Path, slug: str = DEMONSTRATION) -> Path:
     """Make a course that stock nbgrader has released, with an honest submission graded."""
-    root = assignment.course(folder)
-    shutil.rmtree(root / "exercises" / assignment.SLUG)
+    root = assignment.course(folder) if slug == DEMONSTRATION else stage.course(folder, slug)
+    shutil.rmtree(root / "exercises" / slug)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     how = {"cwd": root, "env": {**os.environ, "PATH": path}, "capture_output": True, "check": True}
-    subprocess.run(["nbgrader", "generate_assignment", assignment.SLUG], **how)
+    subprocess.run(["nbgrader", "generate_assignment", slug], **how)
     honest = next(kind for kind in kinds() if kind.name == "honest")
-    honest.put(root, root / "course" / "submitted" / boxed.FIRST / assignment.SLUG)
-    subprocess.run(["nbgrader", "autograde", assignment.SLUG], **how)
+    honest.put(root, root / "course" / "submitted" / boxed.FIRST / slug)
+    subprocess.run(["nbgrader", "autograde", slug], **how)
     return root
 
 
-def recorded():
+def file(slug: str = DEMONSTRATION) -> Path:
+    """Return where the rows of an assignment are kept."""
+    return Path(__file__).with_name("stock.csv" if slug == DEMONSTRATION else f"stock_{slug}.csv")
+
+
+def recorded(slug: str = DEMONSTRATION) -> dict[str, Row]:
     """Return the rows of the file: {name of the kind: Row}."""
-    with FILE.open(newline="") as file:
-        next(file)  # the stamp
+    with file(slug).open(newline="") as lines:
+        next(lines)  # the stamp
         rows = [
             {name: _number(text) if name in POINTS else text for name, text in row.items()}
-            for row in csv.DictReader(file)
+            for row in csv.DictReader(lines)
         ]
     return {row["kind"]: Row(**row) for row in rows}
 
@@ -116,11 +123,11 @@ def _number(text):
     return float(text) if text else None
 
 
-def record(rows):
+def record(rows: Mapping[str, Row], slug: str = DEMONSTRATION) -> None:
     """Write the file: its stamp, then a line for each kind, in the order of the corpus."""
-    with FILE.open("w", newline="") as file:
-        file.write(f"{stamp()}, {time.strftime('%Y-%m-%d')}\n")
-        table = csv.writer(file, lineterminator="\n")
+    with file(slug).open("w", newline="") as out:
+        out.write(f"{stamp()}, {time.strftime('%Y-%m-%d')}\n")
+        table = csv.writer(out, lineterminator="\n")
         table.writerow(Row._fields)
         for kind in kinds():
             if kind.name in rows:
@@ -128,18 +135,18 @@ def record(rows):
                 table.writerow(told)
 
 
-def stamp():
+def stamp() -> str:
     """Return what rows must share to stand in one file."""
     return f"# nbgrader {version('nbgrader')}"
 
 
-def line(row, kind):
+def line(row: Row, kind: Kind, most: float) -> str:
     """Return one line of the table."""
-    due = "no score" if kind.score is None else f"{kind.score:g}"
+    due = "no score" if row.due is None else f"{row.due:g}"
     ours = {FAILED: FAILED}.get(kind.status, due)
     flagged = ", flagged" if kind.status == "graded with flags" else ""
     given = ", and ".join([_told(row.given, row.due), *filter(None, row.also.split("; "))])
-    neighbours = ", ".join(_told(points, assignment.MOST) for points in (row.first, row.last))
+    neighbours = ", ".join(_told(points, most) for points in (row.first, row.last))
     return f"| {kind.group}: {kind.name} | {due} | {given} | {neighbours} | {ours}{flagged} |"
 
 
@@ -154,26 +161,36 @@ def _more(points, due):
     return points is not None and (due is None or points > due)
 
 
-def table(rows, names):
+def _most(rows):
+    """Return what an honest submission earns."""
+    return max(row.due for row in rows.values() if row.due is not None)
+
+
+def table(rows: Mapping[str, Row], names: Iterable[str]) -> str:
     """Return the table of some kinds."""
     found = {kind.name: kind for kind in kinds()}
-    return "\n".join([HEAD, *(line(rows[name], found[name]) for name in names)])
+    most = _most(rows)
+    return "\n".join([HEAD, *(line(rows[name], found[name], most) for name in names)])
 
 
-def summary(rows):
+def summary(rows: Mapping[str, Row]) -> str:
     """Return a table with a line for each class, and one for all."""
-    groups = list(dict.fromkeys(row.group for row in rows.values()))
+    groups, most = list(dict.fromkeys(row.group for row in rows.values())), _most(rows)
     lines = [f"| class | {' | '.join(SUMMARY)} |", "|---" * (len(SUMMARY) + 1) + "|"]
     for group in (*groups, "all"):
         some = [row for row in rows.values() if group in (row.group, "all")]
-        counts = (sum(map(holds, some)) for holds in SUMMARY.values())
+        counts = (sum(holds(row, most) for row in some) for holds in SUMMARY.values())
         lines.append(f"| {group} | {' | '.join(map(str, counts))} |")
     return "\n".join(lines)
 
 
-def main(words):
+def main(words: Sequence[str]) -> None:
     """Run kinds, record them, and print their rows; or print what is recorded, by class."""
-    rows = recorded() if FILE.exists() and FILE.read_text().startswith(stamp()) else {}
+    slug, words = (
+        (words[0], words[1:]) if words[:1] and words[0] in SLUGS else (DEMONSTRATION, words)
+    )
+    kept = file(slug)
+    rows = recorded(slug) if kept.exists() and kept.read_text().startswith(stamp()) else {}
     if words == ["--summary"]:
         print(summary(rows))
         return
@@ -181,10 +198,12 @@ def main(words):
         sys.exit("kinds that take all memory need control groups, and these cannot be written here")
     wanted = [kind for kind in kinds() if kind.name in words or not (words or kind.name in rows)]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool:
-        released = course(folder)
+        released = course(Path(folder), slug)
+        onward = stage.of(released).onward
+        wanted = [kind for kind in wanted if onward or not kind.onward]
         for row in pool.map(lambda kind: run(kind, released), wanted):
             rows[row.kind] = row
-            record(rows)
+            record(rows, slug)
     print(table(rows, words or rows))
 
 

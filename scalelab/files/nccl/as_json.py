@@ -4,15 +4,15 @@ import re
 from pathlib import Path
 
 from scalelab.files import files
-from scalelab.files.nccl.run import Device, Line, Run, collective, number
+from scalelab.files.nccl.run import Line, Rank, TestRun, collective, number
 
 _NEEDED = object()
 _KINDS = {dict: "an object", list: "a list", int: "a whole number", str: "text"}
 
 
-def read(path: str | Path) -> Run:
-    """Return the Run of a JSON file."""
-    data = files.parsed(path)
+def read(path: str | Path, text: str) -> TestRun:
+    """Return the TestRun of a JSON file."""
+    data = files.loaded(path, text)
     config = _get(path, "", data, "config", dict)
     counts = ("nthreads", "ngpus", "iterations", "aggregated_iterations")
     threads, gpus, iterations, aggregated = (_count(path, "config.", config, c) for c in counts)
@@ -23,7 +23,7 @@ def read(path: str | Path) -> Run:
     rows = []
     for i, item in enumerate(_get(path, "", data, "results", list)):
         rows += _rows(path, f"results[{i}].", item, iterations, aggregated)
-    return Run(
+    return TestRun(
         collective=collective(str(arguments[0])) if arguments else "",
         date=day if re.fullmatch(r"\d{4}-\d\d-\d\d", day) else "",
         per_process=threads * gpus,
@@ -38,7 +38,7 @@ def _device(path, index, item):
     place = f"devices[{index}]."
     numbers = (_get(path, place, item, key, int) for key in ("rank", "group"))
     texts = (_get(path, place, item, key, str, "") for key in ("hostname", "device_info"))
-    return Device(*numbers, *texts)
+    return Rank(*numbers, *texts)
 
 
 def _rows(path, place, item, iterations, aggregated):

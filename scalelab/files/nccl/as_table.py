@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from scalelab.files import files
-from scalelab.files.nccl.run import Device, Line, Run, collective, number
+from scalelab.files.nccl.run import Line, Rank, TestRun, collective, number
 
 _TAG = re.compile(r"^\[\d+,\d+\]<std(out|err)>: ?")  # mpirun --tag-output
 _RANKS = re.compile(r"nThread +(\d{1,9}) +nGpus +(\d{1,9})")
@@ -19,8 +19,8 @@ _DEVICE = re.compile(
 _VALUE = re.compile(r"N/A|\d+(\.\d*)?([eE][+-]?\d+)?|nan|inf")
 
 
-def read(path: str | Path, text: str) -> Run:
-    """Return the Run of a table."""
+def read(path: str | Path, text: str) -> TestRun:
+    """Return the TestRun of a table."""
     name = ranks = iterations = columns = None
     devices, rows = [], []
     for index, line in enumerate(text.split("\n"), start=1):
@@ -30,7 +30,7 @@ def read(path: str | Path, text: str) -> Run:
             ranks, iterations = ranks or _RANKS.search(line), iterations or _ITERATIONS.search(line)
             if device := _DEVICE.match(line):
                 rank, group, host, kind = device.groups()
-                devices.append(Device(int(rank), int(group or 0), host, kind.strip()))
+                devices.append(Rank(int(rank), int(group or 0), host, kind.strip()))
             words = line.lstrip("# ").split()
             if words[:3] == ["size", "count", "type"]:
                 columns = words
@@ -39,7 +39,7 @@ def read(path: str | Path, text: str) -> Run:
     if ranks is None or columns is None:
         missing = "a header of columns" if ranks else "a line '# nThread 1 nGpus 8 ...'"
         raise files.wrong(path, "", f"hold {missing}", "none", "give all that nccl-tests printed")
-    return Run(
+    return TestRun(
         collective=name or "",
         date="",
         per_process=max(1, int(ranks[1]) * int(ranks[2])),

@@ -4,6 +4,7 @@ Both formats are read, the table they print and the JSON file of their option -J
 out: they follow from bytes, seconds and workers.
 """
 
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,21 +14,28 @@ from scalelab.files.nccl import as_json as nccl_json, as_table, run as nccl_run
 from scalelab.records import Machine, Recording, Sample
 from scalelab.refusal import Refusal
 
+_THREADS = re.compile(r'\bnThread +\d+ +nGpus +\d|"nthreads" *:')
 _CPU = "This is the host's time to launch the collective (-C 1), not the time it takes."
 
 
 def read(
-    path: str | Path, *, collective: str = "", machine: Machine | None = None, date: str = ""
+    path: str | Path,
+    content: str | None = None,
+    *,
+    collective: str = "",
+    machine: Machine | None = None,
+    date: str = "",
 ) -> Recording:
     """Return the times of one run: a Sample per size and placement of the buffers.
 
     The table does not say the day, and of old tests not the collective: then say them here. A time
-    is the mean of many calls; with -I 1 the JSON file has each of them.
+    is the mean of many calls; with -I 1 the JSON file has each of them. Where the content is here
+    already, the path is for the words.
     Source: github.com/NVIDIA/nccl-tests, doc/PERFORMANCE.md. Section 3.8.
     """
-    text = files.text(path)
+    text = files.text(path) if content is None else content
     as_json = text.lstrip().startswith("{")
-    run = nccl_json.read(path) if as_json else as_table.read(path, text)
+    run = (nccl_json if as_json else as_table).read(path, text)
     if not run.rows:
         raise files.wrong(path, "", "hold a row of results", "none", "did the test run to its end?")
     workers = nccl_run.workers(path, run)
@@ -35,6 +43,15 @@ def read(
     host = machine or Machine(_host(run), cores=None)
     samples = tuple(_sample(path, row, name, workers, host, date or run.date) for row in run.rows)
     return Recording(f"{name} on {workers} workers, by size", samples, "by nccl-tests")
+
+
+def written(text: str) -> bool:
+    """Whether a text looks like what nccl-tests print, or write as JSON.
+
+    >>> written("# nThread 1 nGpus 8 minBytes 1024"), written("workers,seconds")
+    (True, False)
+    """
+    return bool(_THREADS.search(text))
 
 
 def _sample(path, row, name, workers, machine, date):

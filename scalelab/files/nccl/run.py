@@ -22,7 +22,7 @@ class Line(NamedTuple):
     cpu_time: bool
 
 
-class Device(NamedTuple):
+class Rank(NamedTuple):
     """A rank and what it runs on; of a process with several, some formats name the first only."""
 
     rank: int
@@ -31,17 +31,17 @@ class Device(NamedTuple):
     kind: str
 
 
-class Run(NamedTuple):
+class TestRun(NamedTuple):
     """One call of a test program."""
 
     collective: str
     date: str
     per_process: int  # ranks
-    devices: list[Device]
+    devices: list[Rank]
     rows: list[Line]
 
 
-def workers(path: str | Path, run: Run) -> int:
+def workers(path: str | Path, run: TestRun) -> int:
     """Return how many ranks take part in one collective; groups of a split run several at once.
 
     Whether a file lists every rank, or the first of each process: both tell every process.

@@ -1,7 +1,7 @@
 """The walls around students' code: a bubblewrap sandbox per worker, inner namespaces per fork.
 
 The outer wall shows the system's libraries, this Python and this package, read-only, and nothing
-else: no course, no home, no network, no other process. The inner one (`enclosure.py`) gives
+else: no course, no home, no network, no other process. The inner one (`namespaces`) gives
 every exercise its own processes, its own /tmp and no rights. Standard library only.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 import scalelab
 
 MEMORY = 1_500_000_000  # bytes that one worker's students may hold together
-PROCESSES = 200  # of one worker together; each student has fewer, see `student.LIMITS`
+PROCESSES = 200  # of one worker together; each student has fewer, see `student_process.LIMITS`
 _JOIN = 'for group in $0; do echo $$ > "$group" || exit 9; done; exec "$@"'
 _CAPABILITIES = ("SYS_ADMIN", "NET_ADMIN", "SETUID", "SETGID", "SETPCAP", "KILL")
 _SYSTEM = ("/usr", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/fonts", "/etc/alternatives")
@@ -93,26 +93,29 @@ def find() -> Walls:
 def doctor() -> list[tuple[str, str]]:
     """Return (question, answer) pairs that say what this machine can give."""
     walls = find()
-    missing = walls.missing
-    root = walls.nobody
+    if walls.missing:
+        return [
+            ("isolation", f"no: {walls.missing}"),
+            ("students run as", "you, with all your rights"),
+            ("network", "yours"),
+            ("files", "yours"),
+            ("memory and processes", "limited for each process only"),
+            ("grading", "refused without --unsafe"),
+        ]
+    own = "a user id of their own" if walls.nobody else "you, without any rights"
     return [
-        (
-            "isolation",
-            "no: " + missing if missing else "yes: bubblewrap and namespaces of each exercise",
-        ),
-        ("students run as", "a user id of their own" if root else "you, without any rights"),
-        ("network", "yours" if missing else "none"),
-        (
-            "files",
-            "yours" if missing else "the system's libraries and Python, read-only; a small /tmp",
-        ),
+        ("isolation", "yes: bubblewrap, and namespaces and a filter of calls for each exercise"),
+        ("students run as", own),
+        ("network", "none"),
+        ("files", "the system's libraries and Python, read-only; a small /tmp"),
         (
             "memory and processes",
             f"of each worker: by control group, {MEMORY / 1e9:g} GB and {PROCESSES}"
             if walls.cgroup
-            else "limited for each process only: control groups cannot be written here",
+            else "limited for each process only, as control groups cannot be written here: "
+            "what processes share in memory has no limit",
         ),
-        ("grading", "refused without --unsafe" if missing else "as usual"),
+        ("grading", "as usual"),
     ]
 
 
@@ -171,7 +174,7 @@ def _python():
 
 
 def _under_tmp():
-    """List what of this Python a private /tmp would hide; it is held elsewhere too, see `enclosure.py`."""
+    """List what of this Python a private /tmp would hide; it is held elsewhere too, see `namespaces`."""
     return [path for path in _python() if path.startswith("/tmp/") and Path(path).exists()]
 
 

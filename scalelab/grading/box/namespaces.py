@@ -1,25 +1,70 @@
 """The inner walls: what one exercise gets for itself, and the rights that it gives up for good.
 
-Of what one fork writes, the next finds nothing: files, System V objects, ports that a connection
-has just left and the kernel's keys would all outlive it. Standard library only.
+Of what one fork writes, the next finds nothing: files, System V objects and ports that a
+connection has just left would all outlive it. Standard library only.
 """
 
 import ctypes
-import errno
 import fcntl
 import os
-import platform
+import re
 import socket
 import struct
+from pathlib import Path
+
+from scalelab.grading.box import system_calls
 
 _PID, _NS, _IPC, _NET = 0x20000000, 0x20000, 0x08000000, 0x40000000
-_NOSUID, _NODEV, _NOEXEC, _BIND, _REC, _PRIVATE = 2, 4, 8, 1 << 12, 1 << 14, 1 << 18
-_NO_NEW_RIGHTS, _BOUNDING, _AMBIENT, _FILTER = 38, 24, 47, 22
+_READ_ONLY, _NOSUID, _NODEV, _NOEXEC = 1, 2, 4, 8
+_AGAIN, _BIND, _REC, _PRIVATE = 1 << 5, 1 << 12, 1 << 14, 1 << 18
+_NO_NEW_RIGHTS, _BOUNDING, _AMBIENT = 38, 24, 47
 _SET_FLAGS, _UP = 0x8914, 1  # of a network interface
 _libc = ctypes.CDLL(None, use_errno=True)
 SPACE = "size=64m,nr_inodes=4k,mode=1777"  # of a private /tmp
-# By machine: its name in a filter, and the numbers of add_key, request_key and keyctl.
-_KEYS = {"x86_64": (0xC000003E, 248, 249, 250), "aarch64": (0xC00000B7, 217, 218, 219)}
+# Of /proc, what is a process's own. All else is about the machine: whoever makes a counter there
+# move can be read by whoever comes next, so it holds still, or is empty.
+_OWN = ("self", "thread-self", "net", "mounts")
+_KEPT, _AT_ZERO = ("cpuinfo", "filesystems", "version"), ("loadavg", "stat", "uptime", "vmstat")
+_STILL = "/tmp/still"  # what stands in for them, until /tmp is a private one
+_NO_FILE, _NO_FOLDER = "-file", "-folder"
+
+
+def hold_still() -> None:
+    """Write down once what every exercise shall see of this machine in /proc."""
+    proc, still = Path("/proc"), Path(_STILL)
+    still.mkdir()
+    _mount("tmpfs", _STILL, "tmpfs", _NOSUID | _NODEV, "mode=0755")
+    (still / _NO_FILE).touch()
+    (still / _NO_FOLDER).mkdir()
+    for name in _KEPT:
+        (still / name).write_text((proc / name).read_text())
+    for name in _AT_ZERO:
+        (still / name).write_text(_at_zero((proc / name).read_text()))
+    (still / "meminfo").write_text(_all_free((proc / "meminfo").read_text()))
+    _mount(None, _STILL, None, _AGAIN | _BIND | _READ_ONLY | _NOSUID | _NODEV)
+
+
+def _at_zero(text):
+    return re.sub(r"\b\d+\b", "0", text)
+
+
+def _all_free(meminfo):
+    r"""Keep how much memory there is, and nothing of what is done with it.
+
+    >>> print(_all_free("MemTotal:  99 kB\nMemFree:  12 kB\nMlocked:  8 kB"))
+    MemTotal:  99 kB
+    MemFree:  99 kB
+    Mlocked:  0 kB
+    """
+    total, *used = meminfo.splitlines()
+    free = ("MemFree:", "MemAvailable:")
+    others = (
+        line.split(":")[0] + ":" + total.partition(":")[2]
+        if line.startswith(free)
+        else _at_zero(line)
+        for line in used
+    )
+    return "\n".join([total, *others])
 
 
 def next_processes() -> int:
@@ -40,16 +85,18 @@ def enclose() -> None:
     _insist(_libc.unshare(_NS | _IPC | _NET), "unshare")
     _loopback()
     _mount("none", "/", None, _PRIVATE | _REC)
-    _mount("proc", "/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
+    with open("/proc/self/oom_score_adj", "w") as file:  # short of memory, this one goes first
+        file.write("1000")
+    # Read-only, or its processes could lower that number again.
+    _mount("proc", "/proc", "proc", _READ_ONLY | _NOSUID | _NODEV | _NOEXEC)
+    _cover_the_machine()
     for place in ("/tmp", "/dev/shm"):
         _mount("tmpfs", place, "tmpfs", _NOSUID | _NODEV, SPACE)
-    # A Python that is installed under /tmp is there again, see `walls.py`.
+    # A Python that is installed under /tmp is there again, see `bubblewrap`.
     for n, path in enumerate(filter(None, os.environ.get("SCALELAB_HELD", "").split(os.pathsep))):
         os.makedirs(path, exist_ok=True)
         _mount(f"/held/{n}", path, None, _BIND)
     os.chdir("/tmp")
-    with open("/proc/self/oom_score_adj", "w") as file:  # short of memory, this one goes first
-        file.write("1000")
     for right in range(64):
         _libc.prctl(_BOUNDING, right, 0, 0, 0)
     _libc.prctl(_AMBIENT, 4, 0, 0, 0)
@@ -59,7 +106,17 @@ def enclose() -> None:
         os.setresuid(user, user, user)
     _drop()
     _insist(_libc.prctl(_NO_NEW_RIGHTS, 1, 0, 0, 0), "no_new_privs")
-    _refuse_keys()
+    system_calls.refuse()
+
+
+def _cover_the_machine():
+    """Put what holds still over all of /proc that is not about a process, whatever there is."""
+    kept = os.listdir(_STILL)
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit() and entry.name not in _OWN:
+            nothing = _NO_FOLDER if entry.is_dir(follow_symlinks=False) else _NO_FILE
+            still = entry.name if entry.name in kept else nothing
+            _mount(f"{_STILL}/{still}", entry.path, None, _BIND)
 
 
 def _user():
@@ -93,23 +150,3 @@ def _loopback():
     """Let the processes of this exercise reach each other, and nobody else, by the network."""
     with socket.socket() as one:
         fcntl.ioctl(one, _SET_FLAGS, struct.pack("16sH14x", b"lo", _UP))
-
-
-def _refuse_keys():
-    """Answer every call for the kernel's keys as a kernel without any: no namespace parts them."""
-    if platform.machine() not in _KEYS:
-        raise OSError(f"no filter of system calls is written for {platform.machine()}")
-    name, *calls = _KEYS[platform.machine()]
-    load, mask, equal, answer = 0x20, 0x54, 0x15, 0x06
-    lines = [
-        (load, 0, 0, 4),
-        (equal, 0, 3 + len(calls), name),  # numbers of another machine mean other calls
-        (load, 0, 0, 0),
-        (mask, 0, 0, 0x3FFFFFFF),  # x32 marks its calls by the bit above
-        *((equal, len(calls) - n, 0, call) for n, call in enumerate(calls)),
-        (answer, 0, 0, 0x7FFF0000),
-        (answer, 0, 0, 0x00050000 | errno.ENOSYS),
-    ]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
-    program = struct.pack("HP", len(lines), ctypes.addressof(code))
-    _insist(_libc.prctl(_FILTER, 2, program, 0, 0), "filter")

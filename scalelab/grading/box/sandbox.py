@@ -15,14 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from scalelab.grading.box import bubblewrap as built, wire
 from scalelab.refusal import Refusal
 
 # What any assignment may want besides what its own cells import. It takes seconds, so once per worker.
-MODULES = ("numpy", "matplotlib.pyplot", "torch", "scalelab.checks", "scalelab.records")
+MODULES = ("numpy", "matplotlib.pyplot", "scalelab.checks", "scalelab.records")
 START = 180.0  # seconds for all imports on a busy machine
 
 
@@ -43,9 +43,14 @@ class Died(Exception):
 
 
 class Sandbox:
-    """A fork server behind walls; `with` ends it and all that it has started."""
+    """A fork server behind walls; `with` ends it and all that it has started.
 
-    def __init__(self, modules: Iterable[str] = MODULES, unsafe: bool = False) -> None:
+    Each of its forks has run the cells of `setup`, but where these start threads; `ready` holds them then.
+    """
+
+    def __init__(
+        self, modules: Iterable[str] = MODULES, unsafe: bool = False, setup: Iterable[str] = ()
+    ) -> None:
         self.walls = built.find()
         if self.walls.missing and not unsafe:
             raise NoWorker(
@@ -55,18 +60,22 @@ class Sandbox:
         self.open, self.used = contextlib.ExitStack(), False
         self.alive: set[int] = set()
         try:
-            self._start(modules)
+            self.ready = frozenset(setup)
+            if self._start(modules, setup) > 1:  # a fork would have none of them
+                self.open.close()
+                self.ready = frozenset()
+                self._start(modules, ())
         except BaseException as error:
             self.open.close()
             if isinstance(error, (RuntimeError, OSError)):
                 raise not_started(str(error)) from None
             raise
 
-    def _start(self, modules):
+    def _start(self, modules, setup):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = self.open.enter_context(ours)
         isolated = not self.walls.missing
-        settings = {"modules": list(modules), "walls": isolated}
+        settings = {"modules": list(modules), "walls": isolated, "setup": list(setup)}
         line = [sys.executable, "-m", "scalelab.grading.box.fork_server"]
         line += [str(theirs.fileno()), json.dumps(settings)]
         self.errors = self.open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
@@ -88,7 +97,7 @@ class Sandbox:
         )
         theirs.close()
         self.open.callback(self._end)
-        self._heard(time.monotonic() + START)
+        return self._heard(time.monotonic() + START)["threads"]
 
     def fork(self, environment: Mapping[str, str]) -> Fork:
         """Return a fresh Fork that has answered: how it ends is the student's doing from here on."""
@@ -197,15 +206,27 @@ class Fork:
         self, message: Mapping[str, object], seconds: float, channel: socket.socket | None = None
     ) -> dict[str, Any]:
         """Send a message and return the answer; raise Died where none comes in time."""
+        return next(self.answers(message, seconds, 1, channel))
+
+    def answers(
+        self,
+        message: Mapping[str, object],
+        seconds: float,
+        count: int,
+        channel: socket.socket | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """Send a message and yield so many answers; raise Died where the last does not come in time."""
+        end = time.monotonic() + seconds
         self.channel.settimeout(seconds)
         try:
             wire.send(self.channel, message)
             if channel is not None:
                 socket.send_fds(self.channel, [b"+"], [channel.fileno()])
-            answer = wire.receive(self.channel, time.monotonic() + seconds)
-            if isinstance(answer, dict):
-                return answer
-            raise Died("flood")
+            for _ in range(count):
+                answer = wire.receive(self.channel, end)
+                if not isinstance(answer, dict):
+                    raise Died("flood")
+                yield answer
         except TimeoutError:
             raise Died("late") from None
         except wire.Broken:

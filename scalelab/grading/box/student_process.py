@@ -9,6 +9,7 @@ import os
 import random
 import resource
 import socket
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scalelab.grading.box import cell
@@ -19,16 +20,23 @@ if TYPE_CHECKING:
 # Soft bounds on one process; the walls bound all of them together.
 LIMITS = {"NPROC": 64, "NOFILE": 256, "FSIZE": 64 << 20, "CORE": 0, "MEMLOCK": 64 << 10}
 DATA = 1 << 30  # bytes that a process may add to what it starts with
+SETUP = 60.0  # seconds for each cell of ours that comes before any answer
 
 
-def prepared() -> InteractiveShell:
-    """Return a shell, with all imported that is used below: a fork has no rights to read it."""
+def prepared(setup: Sequence[str]) -> InteractiveShell:
+    """Return a shell that has run what comes before any answer.
+
+    All is imported that is used below: a fork has no rights to read it.
+    """
     import scalelab.checks.call
     import scalelab.checks.plain
     import scalelab.grading.box.wire  # noqa: F401
 
     shell = cell.shell()
     cell.warm(shell)
+    _seed()
+    for text in setup:
+        cell.run(shell, text, SETUP)
     return shell
 
 
@@ -38,7 +46,6 @@ def main(shell: InteractiveShell, channel: int) -> None:
 
     line = socket.socket(fileno=channel)
     _quiet()
-    _seed()
     names = shell.user_ns
     while True:
         try:
@@ -53,7 +60,8 @@ def main(shell: InteractiveShell, channel: int) -> None:
         elif "copy" in asked:
             line = _copied(line)
         else:
-            wire.send(line, _answer(names, asked))
+            for answer in _answers(names, asked):
+                wire.send(line, answer)
 
 
 def _copied(channel):
@@ -90,17 +98,18 @@ def _lower(what, most):
     resource.setrlimit(what, (most, most))
 
 
-def _answer(names, asked):
-    """Say what a name stands for, or what calling it gives."""
-    from scalelab.checks.call import call
+def _answers(names, asked):
+    """Say what names stand for, or what calling one on some cases gives, until the time is up."""
+    from scalelab.checks.call import calls
     from scalelab.checks.plain import plain
     from scalelab.grading.box import wire
 
-    value = names.get(asked["name"])
-    if "arguments" not in asked:
-        return {"callable": callable(value), "value": wire.encoded(plain(value))}
-    outcome = call(value, wire.unpacked(asked["arguments"]), asked["seconds"])
-    return {"outcome": wire.told(outcome)}
+    for name in asked.get("names", ()):
+        value = names.get(name)
+        yield {"callable": callable(value), "value": wire.encoded(plain(value))}
+    cases = map(wire.unpacked, asked.get("cases", ()))
+    for outcome in calls(names.get(asked.get("call")), cases, asked["seconds"]):
+        yield {"outcome": wire.told(outcome)}
 
 
 def _quiet():

@@ -8,6 +8,7 @@ ours. Standard library only, plus `plain.Unreadable`.
 import base64
 import json
 import pickle
+import re
 import socket
 import struct
 import time
@@ -15,10 +16,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from scalelab.checks.call import Outcome
-from scalelab.checks.plain import LETTERS, Unreadable
+from scalelab.checks.plain import DEPTH, ITEMS, LETTERS, Unreadable
 
 MOST = 8_000_000  # bytes of one frame: `plain` allows 100 000 items
+_PARTS = (
+    5 * ITEMS
+)  # of one frame: a complex number, the widest item, takes four brackets and commas
 _HEAD = struct.Struct("!I")
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.?)*+"?')  # to its end or that of the frame: never tried twice
 
 
 class Broken(Exception):
@@ -36,10 +41,29 @@ def receive(channel: socket.socket, end: float | None = None) -> Any:
     (size,) = _HEAD.unpack(_exactly(channel, _HEAD.size, end))
     if size > MOST:
         raise Broken(f"a frame of {size} bytes")
+    data = _exactly(channel, size, end)
+    if _too_many(data):  # an empty list takes three bytes here, and over sixty once it is read
+        raise Broken("more parts than any answer has")
     try:
-        return json.loads(_exactly(channel, size, end))
+        return json.loads(data)
     except (ValueError, RecursionError):
         raise Broken("no JSON") from None
+
+
+def _too_many(data):
+    """Say whether a frame has more lists, dictionaries and items than it may, without reading it."""
+    if _marks(data, 0, len(data)) <= _PARTS:
+        return False
+    found = end = 0
+    for text in _TEXT.finditer(data):  # those in texts are none
+        found, end = found + _marks(data, end, text.start()), text.end()
+        if found > _PARTS:
+            return True
+    return found + _marks(data, end, len(data)) > _PARTS
+
+
+def _marks(data, start, end):
+    return sum(data.count(mark, start, end) for mark in (b",", b"[", b"{"))
 
 
 def _exactly(channel, size, end):
@@ -98,14 +122,17 @@ def decoded(value: Any) -> object:
     Unreadable(what='something that cannot be read')
     """
     try:
-        return _decoded(value)
+        return _decoded(value, DEPTH, [ITEMS])
     except (TypeError, ValueError, LookupError, RecursionError, OverflowError):
         return Unreadable("something that cannot be read")
 
 
-def _decoded(value):
+def _decoded(value, depth, left):
+    left[0] -= 1
+    if left[0] < 0 or depth < 0:  # `plain` gave no more; what did is somebody else
+        raise ValueError
     if isinstance(value, list):
-        return [_decoded(item) for item in value]
+        return [_decoded(item, depth - 1, left) for item in value]
     if isinstance(value, str):
         long = len(value) > LETTERS
         return Unreadable(f"a text of {len(value)} letters") if long else clean(value)
@@ -113,14 +140,14 @@ def _decoded(value):
         return value
     ((tag, inner),) = value.items()
     if tag == "d":
-        pairs = [(_decoded(key), _decoded(content)) for key, content in inner]
+        pairs = [tuple(_decoded(one, depth - 1, left) for one in pair) for pair in inner]
         if not all(isinstance(key, (str, int, float)) for key, _ in pairs):
             raise ValueError
         return dict(pairs)
     read = {
         "...": lambda _: ...,
         "c": lambda two: complex(*map(float, two)),
-        "i": lambda text: int(text, 16),
+        "i": lambda text: int(text[:LETTERS], 16),
         "u": lambda text: Unreadable(clean(text)[:200]),
     }
     return read[tag](inner)

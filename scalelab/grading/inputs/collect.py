@@ -1,33 +1,43 @@
 """Find every student's submission, in nbgrader's folders or in an archive from a platform.
 
-Nothing is extracted, no link followed, no pipe opened; whatever is in the way becomes a reason.
-Standard library only.
+Whatever is in the way becomes a reason, of that one student. Standard library only.
 """
 
 import os
 import re
-import stat
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Self
+from typing import Any, Self
 
-from scalelab.grading.inputs.read import BYTES
+from scalelab.grading.inputs.choose import (
+    BYTES,
+    File,
+    Loaded,
+    Look,
+    choose,
+    in_folder,
+    in_zip,
+    junk,
+    regular,
+)
 from scalelab.refusal import Refusal
 
-MEMBERS = 20_000  # files of an archive
-# ada_01_speedup.ipynb · Moodle: Ada Lovelace_123_assignsubmission_file_/x.ipynb · Canvas:
-# lovelaceada_LATE_123_456_x.ipynb · nbgrader: ada/01_speedup/01_speedup.ipynb
+MEMBERS, NAME = 100_000, 1_000  # files of an archive, letters of a name
+AHEAD = timedelta(days=1)  # by which a clock may be wrong
+# Moodle: Ada Lovelace_123_assignsubmission_file_/x.ipynb · Canvas: lovelaceada_LATE_123_456_x.ipynb
+# nbgrader: ada/01_speedup/x.ipynb · ada_01_speedup.ipynb. `path` is where a student has the say.
 PATTERNS = (
-    r"(.*/)?(?P<student>[^/]+)_\d+_assignsubmission_file(_.*)?/(.*/)?[^/]+\.ipynb",
-    r"(.*/)?(?P<student>[^/_]+)(_LATE)?_\d+_\d+_[^/]+\.ipynb",
-    r"(.*/)?(?P<student>[^/]+)/{slug}/[^/]+\.ipynb",
-    r"(.*/)?(?P<student>[^/]+)_{slug}(-\d+)?\.ipynb",
-    r"(.*/)?(?P<student>[^/]+)/[^/]+\.ipynb",
+    r"(?:^|/)(?P<student>[^/]+)_(?P<number>\d+)_assignsubmission_[a-z]+(?:_[^/]*/|/|_)(?P<path>.+)",
+    r"(?:^|/)(?P<student>[^/_]+)(?:_LATE)?_(?P<number>\d+)_\d+_(?P<path>[^/]+)$",
+    r"(?:^|/)(?P<student>[^/]+)/{slug}/(?P<path>.+)",
+    r"(?:^|/)(?P<student>[^/]+)_{slug}(?:-\d+)?\.[^/]+$",
 )
+FOLDER = r"(?:^|/)(?P<student>[^/]+)/(?P<path>[^/]+)$"  # where nothing else tells
 
 
 @dataclass
@@ -39,8 +49,9 @@ class Submission:
     reason: str = ""
     flags: list[str] = field(default_factory=list)
     when: str = ""  # ISO date and time of the hand-in, where known
-    # Gives (bytes, reason) when it is this one's turn.
-    load: Callable[[], tuple[bytes | None, str]] | None = None
+    # Gives the fields of a Loaded, the first two at least, when it is this one's turn.
+    load: Callable[[], tuple[Any, ...]] | None = None
+    platform_id: str = ""  # the number by which Moodle or Canvas knows the student
 
     @property
     def missing(self) -> bool:
@@ -51,19 +62,35 @@ class Submission:
         """Return the submission with its bytes: a class of them would not fit into memory."""
         if self.load is None:
             return self
-        data, reason = self.load()
-        return replace(self, data=data, reason=reason, load=None)
+        try:
+            found = Loaded(*self.load())
+            when, remarks = _told(found.when) if found.when else (self.when, [])
+        except Exception as error:  # of this student; the others go on
+            found, when, remarks = Loaded(None, _unforeseen(error)), "", []
+        flags = [*self.flags, *found.flags, *remarks]
+        return replace(
+            self, data=found.data, reason=found.reason, flags=flags, when=when, load=None
+        )
 
 
 def collect(
-    place: str | Path, slug: str, pattern: str = "", roster: Iterable[str] = ()
+    place: str | Path,
+    slug: str,
+    pattern: str = "",
+    roster: Iterable[str] = (),
+    look: Look = lambda data: True,
+    most_bytes: int = BYTES,
 ) -> list[Submission]:
-    """Return the submissions by student, and one without bytes for everybody else on the roster."""
+    """Return the submissions by student, and one without bytes for everybody else on the roster.
+
+    `look` says of a notebook's bytes whether it was worked on, or raises NotASubmission.
+    """
     place = Path(place)
+    choice = partial(choose, slug=slug, look=look, most_bytes=most_bytes)
     if place.is_dir():
-        submissions = _folder(place, slug)
+        submissions = _folder(place, slug, choice)
     elif zipfile.is_zipfile(place):
-        submissions = _archive(place, slug, pattern)
+        submissions = _archive(place, _patterns(slug, pattern), choice)
     else:
         raise Refusal(
             f"submissions must be a folder of students or a zip file, got {str(place)!r}: "
@@ -74,134 +101,187 @@ def collect(
     return [submissions[student] for student in sorted(submissions)]
 
 
-def _folder(place, slug):
+def now() -> datetime:
+    """Return the time in UTC, without its zone."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def _told(when):
+    """Return (ISO text, remarks) of the time of a hand-in."""
+    if when.replace(tzinfo=None) > now() + AHEAD:
+        return "", [f"its time of hand-in, {when:%Y-%m-%d %H:%M}, is still to come"]
+    return when.isoformat() if when != datetime.min else "", []
+
+
+def _unforeseen(error):
+    return f"it cannot be collected ({type(error).__name__}: {str(error)[:100]})"
+
+
+# --- a folder of students ------------------------------------------------------------------------
+
+
+def _folder(place, slug, choice):
     submissions = {}
     for entry in sorted(os.scandir(os.fsencode(place)), key=lambda e: e.name):
+        student = entry.name.decode(errors="backslashreplace")
         if entry.name.startswith(b"."):
             continue
-        student = entry.name.decode(errors="backslashreplace")
         if entry.is_symlink():
             submissions[student] = Submission(student, reason="the student's folder is a link")
         elif entry.is_dir():
-            submissions[student] = _of_student(
-                student, os.path.join(entry.path, slug.encode()), slug
-            )
+            folder = os.path.join(entry.path, slug.encode())
+            submissions[student] = _of_student(student, folder, choice)
     return submissions
 
 
-def _of_student(student, folder, slug):
-    """Read the notebook in one student's folder of this assignment."""
+def _of_student(student, folder, choice):
+    """Return what lies in one student's folder of this assignment."""
+    if os.path.islink(folder):
+        return Submission(student, reason="the folder of the assignment is a link")
     try:
-        if os.path.islink(folder):
-            return Submission(student, reason="the folder of the assignment is a link")
-        names = sorted(n for n in os.listdir(folder) if n.lower().endswith(b".ipynb"))
+        os.scandir(folder).close()
     except FileNotFoundError:
         return Submission(student)
     except OSError as error:
         return Submission(student, reason=f"its folder cannot be read ({error.strerror})")
-    wanted = f"{slug}.ipynb".encode()
-    if not names:
-        return Submission(student, reason="the folder holds no notebook")
-    flags, name = [], wanted
-    if wanted not in names:
-        name = names[0]
-        flags.append("the notebook was renamed")
-    if len(names) > 1:
-        flags.append(f"{len(names)} notebooks; {name.decode(errors='backslashreplace')} counts")
-    load = partial(_file, os.path.join(folder, name))
-    return Submission(student, None, "", flags, _timestamp(folder), load)
+    when, flags = _timestamp(folder)
 
+    def load():
+        # When a file was changed does not say when it was handed in.
+        return choice(in_folder(folder))._replace(when=None)
 
-def _file(path):
-    try:
-        return _bytes(path), ""
-    except OSError as error:
-        return None, error.strerror or "it cannot be read"
-
-
-def _bytes(path):
-    """Read a regular file that is not too large; anything else raises OSError with a reason."""
-    # A pipe would wait for ever, a link could show the secret, a device has no end.
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        cause = "it is a link" if os.path.islink(path) else f"it cannot be read ({error.strerror})"
-        raise OSError(0, cause) from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(0, "it is no regular file")
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(BYTES + 1)
+    return Submission(student, flags=flags, when=when, load=load)
 
 
 def _timestamp(folder):
-    """Return what nbgrader's collect wrote, as ISO text, or ""."""
+    """Return (ISO text, remarks) of what nbgrader's collect wrote, or ("", [])."""
     from nbgrader.utils import parse_utc
 
+    path = os.path.join(folder, b"timestamp.txt")
+    if not os.path.lexists(path):
+        return "", []
     try:
-        text = _bytes(os.path.join(folder, b"timestamp.txt"))[:100].decode().strip()
-        when = parse_utc(text)
-        return when.replace(tzinfo=UTC).isoformat() if when else ""
-    except (OSError, ValueError, OverflowError):
-        return ""
+        return _told(parse_utc(regular(path, 100).decode().strip()).replace(tzinfo=UTC))
+    except Exception:  # students can write this file, and parsers stumble in many ways
+        return "", ["timestamp.txt holds no time that can be read"]
 
 
-def _archive(place, slug, pattern):
-    """Read the notebooks in a zip file by their names; the latest of each student counts."""
-    patterns = [pattern] if pattern else [p.replace("{slug}", re.escape(slug)) for p in PATTERNS]
-    if pattern and "(?P<student>" not in pattern:
-        raise Refusal(
-            f"--pattern must name the student, got {pattern!r}: write (?P<student>...) into it"
-        )
-    try:
-        patterns = [re.compile(p) for p in patterns]
-    except re.error as error:
-        raise Refusal(
-            f"--pattern must be a regular expression, got {pattern!r} ({error}): mend it"
-        ) from None
+# --- an archive ----------------------------------------------------------------------------------
+
+
+def _archive(place, patterns, choice):
+    """Return what lies in a zip file, by what the names of its files tell."""
+    handed: dict[tuple[str, str], list[File]] = defaultdict(list)
+    numbers: dict[str, set[str]] = defaultdict(set)
+    unsure = set()
+    for student, number, file, sure in _by_student(_members(place), *patterns):
+        handed[student, number].append(file)
+        numbers[student].add(number)
+        if not sure:
+            unsure.add(student)
     submissions = {}
-    for member in _members(place):
-        if "__MACOSX" in member.filename:
-            continue
-        # A name is only ever read, so one with ../ in it leads nowhere.
-        match = next(filter(None, (p.fullmatch(member.filename) for p in patterns)), None)
-        name = match["student"] if match else PurePosixPath(member.filename).stem
-        student = name.encode(errors="backslashreplace").decode() or "?"
-        before = submissions.get(student)
-        submission = submissions[student] = Submission(
-            student, when=_when(member), load=partial(_member, place, member)
-        )
-        if before:
-            submission.flags.append("handed in more than once; the latest counts")
-        if not match:
-            submission.flags.append("the file's name does not tell the student")
+    for (student, number), files in handed.items():
+        one, *others = (_id(student, n) for n in (number, *sorted(numbers[student] - {number})))
+        flags = ["the file's name does not tell the student"] * (student in unsure)
+        if others:
+            flags.append(f"shares the name with {', '.join(others)}: told apart by {_NUMBER}")
+        name = one if others else student
+        load = partial(choice, files)
+        submissions[name] = Submission(name, flags=flags, load=load, platform_id=number)
     return submissions
 
 
+_NUMBER = "the platform's number"
+
+
+def _id(student, number):
+    return f"{student}_{number}" if number else student
+
+
 def _members(place):
-    """List the notebooks in an archive, the earliest first."""
+    """List the files in an archive that a person may have put there."""
     try:
-        with zipfile.ZipFile(place) as archive:
-            notebooks = [m for m in archive.infolist()[:MEMBERS] if m.filename.endswith(".ipynb")]
+        files = in_zip(place)
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
         raise Refusal(
             f"an archive must be whole, got {str(place)!r} ({error}): download it again"
         ) from None
-    return sorted(notebooks, key=lambda m: (m.date_time, m.filename))
+    if len(files) > MEMBERS:
+        raise Refusal(
+            f"an archive must hold at most {MEMBERS} files, got {len(files)} in {str(place)!r}: "
+            "unpack it into a folder of students"
+        )
+    return [file for file in files if not junk(file.path)]
 
 
-def _member(place, member):
+def _patterns(slug, pattern):
+    """Return what finds a student in a name for certain, and what is tried after that."""
+    if not pattern:
+        certain = [re.compile(p.replace("{slug}", re.escape(slug))).search for p in PATTERNS]
+        return certain, [re.compile(FOLDER).search]
+    if "(?P<student>" not in pattern:
+        raise Refusal(
+            f"--pattern must name the student, got {pattern!r}: write (?P<student>...) into it"
+        )
     try:
-        with zipfile.ZipFile(place) as archive, archive.open(member) as file:
-            return file.read(BYTES + 1), ""  # whatever the archive says of its size
-    except (RuntimeError, NotImplementedError):
-        return None, "it is encrypted or packed in an unknown way"
-    except Exception:  # each way of packing has its own word for it
-        return None, "the archive is damaged here"
+        return [re.compile(pattern).fullmatch], []
+    except re.error as error:
+        raise Refusal(
+            f"--pattern must be a regular expression, got {pattern!r} ({error}): mend it"
+        ) from None
 
 
-def _when(member):
-    try:
-        return datetime(*member.date_time).isoformat()
-    except ValueError:
-        return ""
+def _by_student(files, certain, likely):
+    """Yield (student, platform's number, file, whether that is sure), the path being the student's."""
+    folders = {}
+    left = []
+    for file in files:
+        match = _match(certain, file.path) if file.notebook else None
+        if match:
+            yield *_owner(match, folders), _inside(match, file), True
+        else:
+            left.append(file)
+    # From the top downwards: what lies in the folder of a student who is known is that student's.
+    for file in sorted(left, key=lambda file: (not file.notebook, file.path.count("/"))):
+        folder = next(filter(folders.get, _above(file.path)), None)
+        match = _match([*certain, *likely], file.path)
+        if folder is not None:
+            yield *folders[folder], replace(file, path=file.path[len(folder) + 1 :]), True
+        elif match:
+            yield *_owner(match, folders), _inside(match, file), True
+        else:
+            yield _plain(PurePosixPath(file.path).stem), "", file, False
+
+
+def _match(finders, path):
+    """Return what is found first in a path, or in that of a notebook called so, or None."""
+    # A name is only ever read, so one with ../ in it leads nowhere; a long one could take long.
+    names = (path, re.sub(r"(\.\w{1,9})*$", ".ipynb", path, count=1)) if len(path) <= NAME else ()
+    return next(filter(None, (find(name) for name in names for find in finders)), None)
+
+
+def _owner(match, folders):
+    """Return (student, number), and note the folder where all is theirs."""
+    told = match.groupdict("")
+    owner = _plain(told["student"]), told.get("number", "")
+    if told.get("path"):
+        folder, slash, _ = match.string[: match.start("path")].rpartition("/")
+        if slash and match.start("path") == len(folder) + 1:
+            folders[folder] = owner
+    return owner
+
+
+def _inside(match, file):
+    """Return a file with its path in what the student handed in."""
+    start = match.start("path") if match.groupdict().get("path") else file.path.rfind("/") + 1
+    return replace(file, path=file.path[start:])
+
+
+def _above(path):
+    """Yield the folders above a file, the nearest first."""
+    parts = path.split("/")
+    yield from ("/".join(parts[:n]) for n in range(len(parts) - 1, 0, -1))
+
+
+def _plain(name):
+    return name.encode(errors="backslashreplace").decode() or "?"

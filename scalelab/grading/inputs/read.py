@@ -6,16 +6,21 @@ Standard library only.
 """
 
 import json
-from collections.abc import Iterable
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
+from scalelab.grading.inputs.skim import BYTES, without_outputs
 from scalelab.grading.inputs.source import Cell, Source
 
-BYTES, CELLS, LETTERS = 50_000_000, 5_000, 200_000
+CELLS, LETTERS = 5_000, 200_000  # letters of a cell, and of all that only people read
+_LAYOUT = str.maketrans(dict.fromkeys(" \t\r\n'\"(),"))  # what a formatter of code changes
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
-class Unreadable(Exception):
+class NotASubmission(Exception):
     """One clause that says why a file holds no submission."""
 
 
@@ -24,11 +29,15 @@ class Handed:
     """What a student handed in: the texts of each answer, own cells, and what was odd.
 
     `extras` are the student's own code cells, by the source cell they follow ("" is the start).
+    For people to see: `own` are all own cells in order, each with its place (`after`), its `kind` and
+    its `text`; `typed` is, by cell, what was written into a question, a check or another locked cell.
     """
 
     answers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     extras: dict[str, list[str]] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
+    own: list[dict[str, str]] = field(default_factory=list)
+    typed: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -38,20 +47,48 @@ class _Found:
     id: str  # of the cell of the source that this one is, or ""
 
 
-def read(data: bytes, source: Source) -> Handed:
-    """Return what was handed in; raise Unreadable where that is no notebook of this assignment."""
-    handed = Handed()
+class _Remarks:
+    """Says once what holds for many cells."""
+
+    def __init__(self) -> None:
+        self.cells: dict[str, list[str]] = {}
+
+    def add(self, cell, what):
+        self.cells.setdefault(what, []).append(cell)
+
+    def told(self):
+        for what, cells in self.cells.items():
+            some = ", ".join(cells[:3] + ["..."] * (len(cells) > 3))
+            many = f"{len(cells)} cells ({some}): each {what}"
+            yield f"{cells[0]} {what}" if len(cells) == 1 else many
+
+
+def read(data: bytes, source: Source, others: Mapping[str, str] | None = None) -> Handed:
+    """Return what was handed in; raise NotASubmission where that is no notebook of this assignment.
+
+    `others` tells the assignment of each released text, to name the one that it is instead.
+    """
+    handed, remarks = Handed(), _Remarks()
     cells = _identified(_cells(data, handed.flags), source)
-    if not any(cell.id for cell in cells):
-        raise Unreadable(f"it holds no cell of {source.slug}")
+    _insist_on_this_assignment(cells, source, others or {})
     used: set[int] = set()
     for wanted in source.cells:
         if wanted.answer:
-            handed.answers[wanted.id] = _answer(cells, wanted, source, used, handed.flags)
-        elif wanted.kind == "code":
-            _note_changed(cells, wanted, handed.flags)
+            handed.answers[wanted.id] = _answer(cells, wanted, source, used, remarks)
+        else:
+            _note_changed(cells, wanted, handed.typed, remarks)
+    _note_strayed(source, handed, remarks)
+    handed.flags += remarks.told()
     _own_cells(cells, used, handed)
     return handed
+
+
+def worked_on(data: bytes, source: Source, others: Mapping[str, str] | None = None) -> bool:
+    """Say whether a notebook holds more than was released; raise NotASubmission as `read` does."""
+    handed = read(data, source, others)
+    return bool(handed.own) or not all(
+        blank(source.by_id[name], texts) for name, texts in handed.answers.items()
+    )
 
 
 def blank(cell: Cell, texts: Iterable[str]) -> bool:
@@ -66,25 +103,26 @@ def blank(cell: Cell, texts: Iterable[str]) -> bool:
 
 def _cells(data, flags):
     """Return the cells as _Found, of a notebook of any format from 3 on."""
+    data = without_outputs(data)
     if len(data) > BYTES:
-        raise Unreadable(f"it is larger than {BYTES // 10**6} MB")
+        raise NotASubmission(f"it is larger than {BYTES // 10**6} MB even without its outputs")
     if not data.strip():
-        raise Unreadable("it is empty")
+        raise NotASubmission("it is empty")
     try:
         notebook = json.loads(_decoded(data, flags))
     except RecursionError:
-        raise Unreadable("it is nested too deep for a notebook") from None
+        raise NotASubmission("it is nested too deep for a notebook") from None
     except ValueError:
-        raise Unreadable("it is not a notebook: it is no JSON, or is cut off") from None
+        raise NotASubmission("it is not a notebook: it is no JSON, or is cut off") from None
     if not isinstance(notebook, dict):
-        raise Unreadable("it is not a notebook")
+        raise NotASubmission("it is not a notebook")
     sheets = notebook.get("worksheets")
     cells = notebook.get("cells")
     if cells is None and isinstance(sheets, list):  # format 3
         flags.append("saved in an old notebook format")
         cells = [c for s in sheets if isinstance(s, dict) for c in s.get("cells") or []]
     if not isinstance(cells, list) or not cells:
-        raise Unreadable("it is not a notebook: it has no cells")
+        raise NotASubmission("it is not a notebook: it has no cells")
     if len(cells) > CELLS:
         flags.append(f"it has {len(cells)} cells; only the first {CELLS} were read")
     return [cell for cell in map(_read_cell, cells[:CELLS]) if cell]
@@ -131,26 +169,65 @@ def _identified(cells, source):
     return cells
 
 
-def _answer(cells, wanted, source, used, flags):
+def _insist_on_this_assignment(cells, source, others):
+    """Refuse the notebook of another assignment: its cells have the same ids, but other texts."""
+    ours = {cell.stub.strip() for cell in source.cells if not cell.answer}
+    texts = {cell.text.strip() for cell in cells}
+    theirs = Counter(others[text] for text in texts - ours if text in others)
+    slug, count = max(theirs.items(), key=lambda item: item[1], default=("", 0))
+    if count > len(texts & ours):
+        raise NotASubmission(f"it is {slug}, not {source.slug}")
+    if not any(cell.id for cell in cells):
+        raise NotASubmission(f"it holds no cell of {source.slug}")
+    questions = [c for c in source.cells if c.kind == "markdown" and not c.answer]
+    asked = {cell.id: _heading(cell.text) for cell in cells}
+    foreign = [asked[c.id] != _heading(c.stub) for c in questions if c.id in asked]
+    if len(foreign) > 2 and sum(foreign) > len(foreign) / 2:
+        raise NotASubmission(
+            f"it has mostly the questions of another assignment, not {source.slug}'s"
+        )
+
+
+def _heading(text):
+    """Return the words of the first line, which nobody's editor changes."""
+    return re.findall(r"\w+", text.strip().partition("\n")[0])
+
+
+def _answer(cells, wanted, source, used, remarks):
     """Return the texts of one answer, in order: usually one, or those of its copies."""
     mine = [n for n, cell in enumerate(cells) if cell.id == wanted.id]
     by_position = not mine and _at_its_place(cells, wanted, source, used)
     if by_position:
-        flags.append(f"{wanted.id} has lost its tag and was found after its question")
+        remarks.add(wanted.id, "has lost its tag and was found after its question")
         mine = by_position
     used.update(mine)
     if not mine:
-        flags.append(f"{wanted.id} is missing")
+        remarks.add(wanted.id, "is missing")
         return ()
     if any(cells[n].kind != wanted.kind for n in mine):
-        flags.append(f"{wanted.id} is no longer a {wanted.kind} cell; its text counts as one")
+        remarks.add(wanted.id, f"is no longer a {wanted.kind} cell; its text counts as one")
     texts = [cells[n].text for n in mine]
     written = list(dict.fromkeys(t for t in texts if not blank(wanted, [t])))
     if len(mine) > 1 and not by_position:
-        flags.append(f"{wanted.id} is there {len(mine)} times; all that differ count, in order")
+        remarks.add(wanted.id, f"is there {len(mine)} times; all that differ count, in order")
+    if wanted.kind == "markdown" and not written:
+        near = sorted(set(_beside(cells, mine)) - used)
+        if near:
+            remarks.add(wanted.id, "was left as it was; the text written beside it is read")
+            used.update(near)
+            return ("\n\n".join(cells[n].text for n in near),)
     if wanted.kind == "markdown" and written:
         written = ["\n\n".join(written)] if by_position else written[-1:]
     return tuple(written or texts[:1])
+
+
+def _beside(cells, places):
+    """Yield where the student's own texts stand before and after some cells, up to the next known one."""
+    for place in places:
+        for way in (range(place - 1, -1, -1), range(place + 1, len(cells))):
+            for n in takewhile(lambda n: not cells[n].id, way):
+                if cells[n].kind == "markdown" and cells[n].text.strip():
+                    yield n
 
 
 def _at_its_place(cells, wanted, source, used):
@@ -169,20 +246,51 @@ def _at_its_place(cells, wanted, source, used):
     return positions
 
 
-def _note_changed(cells, wanted, flags):
-    mine = [cell.text.strip() for cell in cells if cell.id == wanted.id]
-    if mine and wanted.stub.strip() not in mine:
-        flags.append(f"{wanted.id} was changed; the course's own was used")
+def _note_changed(cells, wanted, typed, remarks):
+    """Note that a locked cell was changed, and keep what was written into it."""
+    mine = [cell.text for cell in cells if cell.id == wanted.id]
+    if not mine or wanted.stub.strip() in map(str.strip, mine):
+        return
+    if wanted.kind == "code":
+        remarks.add(wanted.id, "was changed; the course's own was used")
+    if any(_bare(text) == _bare(wanted.stub) for text in mine):
+        return  # another layout of the same
+    known = {_bare(line) for line in ["", *wanted.stub.splitlines()]}
+    lines = [line for text in mine for line in text.splitlines() if _bare(line) not in known]
+    if lines:
+        room = LETTERS - sum(map(len, typed.values()))
+        typed[wanted.id] = "\n".join(lines)[:room]
+
+
+def _bare(text):
+    """Return a text without its layout: in another one it is the same text."""
+    return text.translate(_LAYOUT)
+
+
+def _note_strayed(source, handed, remarks):
+    """Remark where an answer was left blank and something was written into the cells around it."""
+    task: list[Cell] = []
+    for cell in source.cells:
+        task.append(cell)
+        if cell.graded:
+            into = " and ".join(c.id for c in task if c.id in handed.typed)
+            for answer in task:
+                if into and answer.answer and blank(answer, handed.answers[answer.id]):
+                    remarks.add(answer.id, f"was left as it was; something is written in {into}")
+            task = []
 
 
 def _own_cells(cells, used, handed):
-    """Keep the student's own code cells, by the known cell they follow."""
-    after = ""
+    """Keep the student's own cells, by the known cell they follow."""
+    after, room = "", LETTERS
     for n, cell in enumerate(cells):
         if cell.id:
             after = cell.id
-        elif n not in used and cell.kind == "code" and cell.text.strip():
-            handed.extras.setdefault(after, []).append(cell.text)
+        elif n not in used and cell.text.strip():
+            if cell.kind == "code":
+                handed.extras.setdefault(after, []).append(cell.text)
+            handed.own.append({"after": after, "kind": cell.kind, "text": cell.text[:room]})
+            room = max(room - len(cell.text), 0)
     count = sum(map(len, handed.extras.values()))
     if count:
         handed.flags.append(f"{count} cell{'s' * (count > 1)} of the student's own")

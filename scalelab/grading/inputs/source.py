@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from scalelab.checks.fresh import secret as found_secret
 from scalelab.refusal import Refusal
 
-VERSION = "2"  # of the grader: another one grades everything again
+VERSION = "3"  # of the grader: another one grades everything again
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,20 @@ class Source:
                 parts.append([])
             parts[-1].append(cell)
         return parts
+
+    @cached_property
+    def setup(self) -> tuple[str, ...]:
+        """Return the code before the first exercise that is the same for everybody and asks nothing.
+
+        >>> Source("x", (Cell("a", "code", "x = 1", ""), Cell("b", "markdown", "## One", ""))).setup
+        ('x = 1',)
+        """
+        first, *exercises = self.exercises
+        code = [cell for cell in first if cell.kind == "code"]
+        drawn = any(re.search(r"\b(variant|fresh)\b", cell.text) for cell in code)
+        if not exercises or drawn or any(cell.answer or cell.check for cell in code):
+            return ()
+        return tuple(cell.text for cell in code)
 
     @cached_property
     def modules(self) -> tuple[str, ...]:

@@ -85,8 +85,8 @@ def inert(later: Sequence[str], earlier: Iterable[str], ours: Container[str] = (
         if tree is None or not (text in ours or all(map(_simple, tree.body))):
             return False
     # What a function stores is its own, unless it says otherwise.
-    outside = [_heading(statement) for tree in trees for statement in tree.body]
-    stored = {name for text in outside for name in _names(text, ast.Store)}
+    statements = [statement for tree in trees for statement in tree.body]
+    stored = {name for statement in statements for name in _stored(statement)}
     known = {name for text in earlier for name in _looked_up(text)}
     return "*" not in stored | known and not stored & (known | _HARMLESS)
 
@@ -115,12 +115,12 @@ def _does_more(node):
     return isinstance(node, ast.Await)
 
 
-def _heading(statement):
-    """Return a statement as text, a function without its body where that stores nothing outside."""
+def _stored(statement):
+    """Return the names that a statement stores outside; what stands in a function's body is its own."""
     if not isinstance(statement, ast.FunctionDef):
-        return ast.unparse(statement)
+        return _of(statement, ast.Store)
     outside = [n for n in ast.walk(statement) if isinstance(n, ast.Global)]
-    return f"import {', '.join([statement.name, *(name for n in outside for name in n.names)])}"
+    return {statement.name, *(name for n in outside for name in n.names)}
 
 
 def _harmless(function):
@@ -154,8 +154,12 @@ def _tree(text):
 def _names(text, context):
     """Return the names that a cell stores or loads, functions and imports among the stored."""
     tree = _tree(_MAGIC.sub("pass", text))
+    return _of(tree, context) if tree else set()
+
+
+def _of(tree, context):
     names = set()
-    for node in ast.walk(tree) if tree else ():
+    for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, context):
             names.add(node.id)
         elif context is ast.Store:

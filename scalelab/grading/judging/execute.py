@@ -7,7 +7,7 @@ Nothing is judged before the process is gone. Standard library only.
 """
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Container
 from dataclasses import dataclass, field
 
 from scalelab.checks import keys
@@ -21,17 +21,19 @@ from scalelab.grading.inputs.source import Source
 from scalelab.grading.inputs.steps import cell_of, inert, steps
 
 GRACE = 1.0  # seconds beyond its limit before a process that does not stop is ended
+OWN = 1 / 3  # of a submission's time that a student's own cells may take together
+KEPT = 1_000_000  # bytes of what all cells of a submission show, pictures included
 # By check: the names to read, and the calls as (function, its cases, whether they are hidden).
 Plan = dict[str, tuple[dict[str, None], list[tuple[str, list[str], bool]]]]
 _WHY = {"flood": "sent too much", "ended": "ended the process"}
 
 
 @dataclass(frozen=True)
-class Limits:
+class TimeLimits:
     """Seconds for one cell, for the calls of one sub-check, and for a whole submission."""
 
     cell: float = 10.0
-    call: float = 3.0
+    call: float = 10.0
     submission: float = 90.0
 
 
@@ -74,18 +76,22 @@ def execute(
     source: Source,
     handed: Handed,
     plan: Plan,
-    limits: Limits,
+    limits: TimeLimits,
     only: Collection[str],
     key: str = "",
 ) -> Transcript:
     """Run what some checks need and return the Transcript; `key` gives a student's own numbers."""
-    run = _Run(sandbox, source, plan, limits, key)
+    ready = () if handed.extras.get("") else sandbox.ready  # own cells before them come before them
+    run = _Run(sandbox, source, plan, limits, key, ready)
     setup, *exercises = source.exercises
     exercises = exercises or [setup]
     for number, exercise in enumerate(exercises):
         checks = [c.id for c in exercise if c.check and c.id in only]
         if checks:
-            run.exercise([*steps(setup, exercises[:number], exercise, handed)], checks)
+            needed = steps(setup, exercises[:number], exercise, handed)
+            run.exercise(
+                [(k, text) for k, text in needed if text is not None or k in checks], checks
+            )
     sandbox.wait()
     return run.transcript
 
@@ -94,15 +100,25 @@ class _Run:
     """One submission on its way through its processes."""
 
     def __init__(
-        self, sandbox: Sandbox, source: Source, plan: Plan, limits: Limits, key: str
+        self,
+        sandbox: Sandbox,
+        source: Source,
+        plan: Plan,
+        limits: TimeLimits,
+        key: str,
+        ready: Container[str],
     ) -> None:
         self.sandbox, self.plan, self.limits, self.key = sandbox, plan, limits, key
+        self.ready = ready  # cells of ours that each fork has run already
         self.ours = {c.text for c in source.cells if c.kind == "code" and not c.answer}
         self.end = time.monotonic() + limits.submission
         self.transcript = Transcript()
         self.groups: dict[str, list[list[Outcome]]] = {}  # by check, those of each of its calls
-        self.dead: set[str] = set()  # steps that ended a process
+        self.dead: set[str] = set()  # steps that ended a process, or own cells without an end
         self.again: set[str] = set()  # checks whose visible calls are made once more
+        self.own = OWN * limits.submission  # seconds left for the student's own cells
+        self.room = KEPT
+        self.timeout = Outcome(error="Timeout", said=f"{limits.call:g} s")
         # What the process is doing, for the case that it dies of it: the step, the outcomes of the
         # call, the check and the name that is read.
         self.at = ""
@@ -113,23 +129,28 @@ class _Run:
         """Run the steps in a process, and again in another without the one that ended it."""
         for check in checks:
             self._expect(check)
-        shown, hidden, deaths = [*checks], [*checks], 0
-        while (shown or hidden) and deaths <= len(steps) + len(checks):
-            if time.monotonic() > self.end:
+        shown, hidden = [*checks], [*checks]
+        # Each process that dies leaves out what it died of, and each that does not answers a check.
+        for _ in range(len(steps) + sum(map(self._asked, checks))):
+            if not (shown or hidden) or time.monotonic() > self.end:
                 break
+            now = steps
+            if not shown:  # what is left to ask could not be asked of a copy
+                now = steps[: steps.index((hidden[0], None)) + 1]
+                self.again.add(hidden[0])
             fork = self.sandbox.fork({keys.VARIABLE: self.key})
             try:
-                if not shown:  # what is left to ask could not be asked of a copy
-                    steps = steps[: steps.index((hidden[0], None)) + 1]
-                    self.again.add(hidden[0])
-                copies = self._steps(fork, steps, shown)
+                copies = self._steps(fork, now, shown)
                 self._hidden(copies, hidden)
             except Died as death:
-                deaths += 1
                 self._died(str(death))
             finally:
                 fork.kill()
         self.transcript.gone.update(shown, hidden)
+
+    def _asked(self, check):
+        names, calls = self.plan[check]
+        return 1 + len(names) + len(calls)
 
     def _expect(self, check):
         """Make room for the outcomes of every call of a check, in the order of the check."""
@@ -145,7 +166,7 @@ class _Run:
         for key, text in steps:
             self.at = key
             if text is not None:
-                if key not in self.dead:
+                if key not in self.dead and text not in self.ready:
                     self._cell(fork, key, text)
                 continue
             if key in shown:
@@ -169,7 +190,7 @@ class _Run:
         earlier, later = (
             [t for _, t in part if t is not None] for part in (steps[:at], steps[at:])
         )
-        return inert(later, earlier, self.ours)
+        return not later or inert(later, earlier, self.ours)
 
     def _hidden(self, copies, hidden):
         """Make the hidden calls of every check whose process, as it was there, is still alive."""
@@ -182,21 +203,45 @@ class _Run:
             hidden.remove(check)
 
     def _cell(self, fork, key, text):
-        reply = self._ask(fork, {"run": text}, self.limits.cell)
+        own = "+" in key
+        if own and self.own <= 0:
+            what = f"took longer than {OWN * self.limits.submission:g} s together"
+            self._flag(Flag("", f"cells of the student's own {what}; the rest of them was not run"))
+            return
+        began = time.monotonic()
+        try:
+            reply = self._ask(fork, {"run": text}, self.limits.cell)
+        finally:
+            if own:
+                self.own -= time.monotonic() - began
         if reply.get("late") is True:
             self._late(key)
         elif key not in self.transcript.cells:
-            self.transcript.cells[key] = cleaned(reply)
+            self.transcript.cells[key] = self._fitting(cleaned(reply))
+
+    def _fitting(self, shown):
+        """Return what a cell showed, without the pictures and the text that there is no room for."""
+        for place, picture in enumerate(shown["pictures"]):
+            if len(picture) > self.room:
+                shown["pictures"] = shown["pictures"][:place]
+                self._flag(Flag("", "cells showed more than is kept"))
+                break
+            self.room -= len(picture)
+        shown["text"] = shown["text"][: max(self.room, 0)]
+        self.room -= len(shown["text"])
+        return shown
 
     def _names(self, fork, check):
         """Ask what the names stand for that a check wants to know."""
         values = self.transcript.values[check]
-        for name in self.plan[check][0]:
-            if name not in values:
-                self.reading = check, name
-                reply = self._ask(fork, {"name": name}, self.limits.call)
-                values[name] = reply.get("callable") is True, wire.decoded(reply.get("value"))
-                self.reading = None
+        names = [name for name in self.plan[check][0] if name not in values]
+        left = self._left(self.limits.call)
+        answers = fork.answers({"names": names, "seconds": left}, left + GRACE, len(names))
+        for name in names:
+            self.reading = check, name
+            reply = next(answers)
+            values[name] = reply.get("callable") is True, wire.decoded(reply.get("value"))
+        self.reading = None
 
     def _open(self, check, hidden):
         """List the calls of a check that are still to be made: (name, cases, where they go)."""
@@ -214,7 +259,7 @@ class _Run:
         """Make the calls of a check that are shown or hidden; a function gets one try to end."""
         for name, cases, group in self._open(check, hidden):
             if any(map(_late, self.transcript.outcomes[check][name])):
-                group.append(Outcome(error="Timeout"))
+                group.append(self.timeout)
                 continue
             self._cases(fork, name, cases, group)
             self.transcript.late |= _late(group)
@@ -222,21 +267,23 @@ class _Run:
     def _repeat(self, fork, check):
         """Make the visible calls once more, for what they leave behind; where they end it, not again."""
         self.again.remove(check)
-        for name, cases, hidden in self.plan[check][1]:
-            if not hidden and self.transcript.values[check][name][0]:
+        values, groups = self.transcript.values[check], self.groups[check]
+        for (name, cases, hidden), group in zip(self.plan[check][1], groups, strict=True):
+            ended = any(outcome.error in ("Crash", "Timeout") for outcome in group)
+            if not hidden and not ended and values[name][0]:
                 self._cases(fork, name, cases, [])
 
     def _cases(self, fork, name, cases, outcomes):
         """Call a function on every case of a sub-check, until the time is up."""
-        end = time.monotonic() + self.limits.call
-        for arguments in cases:
-            self.calling = outcomes
-            left = max(end - time.monotonic(), 0.01)
-            reply = self._ask(fork, {"name": name, "arguments": arguments}, left)
-            self.calling = None
+        left = self._left(self.limits.call)
+        self.calling = outcomes
+        message = {"call": name, "cases": cases, "seconds": left}
+        for reply in fork.answers(message, left + GRACE, len(cases)):
             outcomes.append(wire.heard(reply.get("outcome")))
             if outcomes[-1].error == "Timeout":
-                return
+                outcomes[-1] = self.timeout  # not what a student's process says of it
+                break
+        self.calling = None
 
     def _ask(self, fork, message, seconds):
         left = self._left(seconds)
@@ -252,9 +299,12 @@ class _Run:
     def _died(self, how):
         """Note what ended the process, so that the next one leaves it out."""
         self.transcript.late |= how == "late"
+        if over := time.monotonic() > self.end:  # whatever was at work then is not to blame
+            what = f"took longer than {self.limits.submission:g} s; the rest was not run"
+            self._flag(Flag("", what))
         if self.calling is not None:
-            late = Outcome(error="Timeout")
-            self.calling.append(late if how == "late" else Outcome(error="Crash", said=_WHY[how]))
+            crash = Outcome(error="Crash", said=_WHY.get(how, ""))
+            self.calling.append(self.timeout if how == "late" else crash)
             self.calling = None
         elif self.reading:
             check, name = self.reading
@@ -262,20 +312,19 @@ class _Run:
             self.reading = None
         else:
             self.dead.add(self.at)
-            if how == "late":
+            if how == "late" and not over:
                 self._late(self.at)
-            else:
+            elif how != "late":
                 self.transcript.cells.setdefault(self.at, stopped("Crash", f"it {_WHY[how]}"))
-        if time.monotonic() > self.end:
-            what = f"took longer than {self.limits.submission:g} s; the rest was not run"
-            self._flag(Flag("", what))
-        elif how != "late":
+        if how != "late" and not over:
             self._flag(about_step(self.at, _WHY[how]))
 
     def _late(self, key):
         # What it showed until then depends on the machine's mood, so it is left out.
         what = f"took longer than {self.limits.cell:g} s"
         self.transcript.late = True
+        if "+" in key:  # it would take as long in the next process
+            self.dead.add(key)
         self.transcript.cells.setdefault(key, stopped("Timeout", f"it {what}"))
         self._flag(about_step(key, what))
 

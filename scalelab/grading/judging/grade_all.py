@@ -150,6 +150,7 @@ Pool = Callable[[], AbstractContextManager[concurrent.futures.Executor]]
 Slots = Callable[[concurrent.futures.Executor], int]  # how many jobs to hand out at once
 Progress = Callable[[int, int, Result], object]  # told how many are done, of how many, and the last
 ATTEMPTS = 3  # workers that one submission may lose before it is given up
+JUDGING = 60.0  # seconds for all that is not the student's code; a worker that needs more hangs
 
 
 def run(
@@ -199,7 +200,7 @@ def _without_settled(jobs, finish):
 def _drain(pool, waiting, slots, finish, attempts, seconds):
     """Hand out jobs until all are done or the pool is broken; return those that are left."""
     running, slow, broken, stopped = {}, [], False, None
-    waiting = waiting[::-1]
+    waiting, began = waiting[::-1], time.monotonic()
     while (waiting or running or slow) and not broken:
         if not waiting and not running:
             waiting, slow = slow[::-1], []
@@ -209,6 +210,8 @@ def _drain(pool, waiting, slots, finish, attempts, seconds):
             job = waiting.pop()
             loaded = _loaded(job)  # one by one: a class of them would not fit into memory
             result = settled(loaded)
+            if result is None and attempts.get(job.submission.student, 0) >= ATTEMPTS:
+                result = _given_up(job)
             if result is not None:
                 finish(job, result)
                 continue
@@ -218,7 +221,11 @@ def _drain(pool, waiting, slots, finish, attempts, seconds):
                 waiting.append(job)
                 broken = True
                 break
-        ready, _ = concurrent.futures.wait(running, return_when="FIRST_COMPLETED")
+        ready, _ = concurrent.futures.wait(running, 1.0, return_when="FIRST_COMPLETED")
+        if ready:
+            began = time.monotonic()
+        elif time.monotonic() > began + _patience(running.values()):
+            broken = True
         for future in ready:
             job = running.pop(future)
             student = job.submission.student
@@ -230,10 +237,7 @@ def _drain(pool, waiting, slots, finish, attempts, seconds):
             except Exception as error:
                 broken |= isinstance(error, concurrent.futures.BrokenExecutor)
                 attempts[student] = attempts.get(student, 0) + 1
-                if attempts[student] < ATTEMPTS:
-                    waiting.insert(0, job)
-                else:
-                    finish(job, _given_up(job, error))
+                waiting.insert(0, job)
                 continue
             seconds[student] = seconds.get(student, 0.0) + spent
             if result is None:
@@ -263,9 +267,14 @@ def timed(job: Unit) -> tuple[float, Result | None]:
     return time.monotonic() - start, result
 
 
-def _given_up(job, error):
+def _patience(jobs):
+    """Return the seconds in which one of some jobs must end, if it is to end at all."""
+    return START + JUDGING + max((job.limits.submission for job in jobs), default=0.0)
+
+
+def _given_up(job):
     """Return the result of a submission that several workers did not survive."""
-    what = f"the grader stopped {ATTEMPTS} times ({type(error).__name__}: {error})"[:300]
+    what = f"the grader stopped {ATTEMPTS} times while it was at work on this one"
     return results.result(job.source, job.submission, status=results.FAILED, reason=what)
 
 

@@ -6,18 +6,21 @@ judge, is made once per process and used again. Standard library only.
 
 import contextlib
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field
 
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.box.sandbox import MODULES, NoWorker, Sandbox
+from scalelab.grading.box.wire import clean
 from scalelab.grading.inputs.collect import Submission
-from scalelab.grading.inputs.read import Unreadable, blank, read
+from scalelab.grading.inputs.read import NotASubmission, blank, read
 from scalelab.grading.inputs.source import Source
-from scalelab.grading.judging.execute import Flag, Limits, about_step, execute
+from scalelab.grading.judging.execute import Flag, TimeLimits, about_step, execute
 from scalelab.grading.judging.judge import Judge, Unasked
 from scalelab.grading.judging.result import FAILED, MISSING, Result, result
 
 QUICK = 2.0  # seconds after which a submission has to wait until the others are done
+QUICKLY = QUICK, QUICK, 10 * QUICK  # limits on a cell, on calls, on all
+ANSWER, OWN = 50_000, 100  # letters of an answer, and own cells, that a result shows
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Unit:
     source: Source
     submission: Submission
     key: str = ""  # gives the student's own numbers, where the course has any
-    limits: Limits = field(default_factory=Limits)
+    limits: TimeLimits = field(default_factory=TimeLimits)
     unsafe: bool = False
     modules: tuple[str, ...] = MODULES
     previous: Result | None = None
@@ -41,13 +44,26 @@ _judging = threading.Lock()  # a check's prints are caught for the whole process
 
 def grade(job: Unit) -> Result | None:
     """Return the result of one submission, or None if it has to wait for the slow ones."""
-    found = settled(job)
-    if found is not None:
-        return found
+    try:
+        found = settled(job)
+        return _graded(job) if found is None else found
+    except NoWorker:
+        raise
+    except Exception as error:
+        return gave_up(job, error)
+
+
+def gave_up(job: Unit, error: Exception) -> Result:
+    """Return the result of a submission on which the grader itself failed: the others go on."""
+    what = f"the grader could not cope with it ({type(error).__name__}: {error})"
+    return result(job.source, job.submission, status=FAILED, reason=clean(what)[:300])
+
+
+def _graded(job):
     assert job.submission.data is not None  # else it would be settled
     try:
         handed = read(job.submission.data, job.source)
-    except Unreadable as error:
+    except NotASubmission as error:
         return result(job.source, job.submission, status=FAILED, reason=str(error))
     keys = _keys(job, handed)
     wanted = _wanted(job, keys)
@@ -59,6 +75,13 @@ def grade(job: Unit) -> Result | None:
 
 def settled(job: Unit) -> Result | None:
     """Return the result where nothing has to be run: nothing there, or nothing has changed."""
+    try:
+        return _settled(job)
+    except Exception as error:
+        return gave_up(job, error)
+
+
+def _settled(job):
     source, submission, old = job.source, job.submission, job.previous
     if submission.missing:
         return result(source, submission, status=MISSING, reason="nothing was handed in")
@@ -68,7 +91,7 @@ def settled(job: Unit) -> Result | None:
         return None
     try:
         handed = read(submission.data, source)
-    except Unreadable:
+    except NotASubmission:
         return None
     keys = _keys(job, handed)
     return None if _wanted(job, keys) else _composed(job, handed, keys, None, {})
@@ -81,23 +104,26 @@ def _composed(job, handed, keys, transcript, fresh):
     tests = [fresh.get(c.id) or known[c.id] for c in source.cells if c.check]
     cells = {a["id"]: a["shown"] for a in old.get("answers", ())}
     cells |= transcript.cells if transcript else {}
-    flagged = [flag for flag in _earlier(old, source) if not _run_again(flag, fresh, source)]
-    flagged += transcript.flags if transcript else []
-    ran = list(dict.fromkeys(flag.text for flag in flagged))
+    earlier = [Flag(**flag) for flag in old.get("ran", ())]
+    ran = [flag for flag in earlier if not _run_again(flag, fresh, source)]
+    ran += transcript.flags if transcript else []
+    ran = list(dict.fromkeys([*ran, *_stopped(source, handed, cells, ran)]))
     isolation = old.get("isolation") if transcript is None else bubblewrap.find().name
-    flags = [*handed.flags, *ran]
+    flags = [*handed.flags, *dict.fromkeys(flag.text for flag in ran)]
     if isolation == "none":
         flags.append("run without isolation")
     return result(
         source,
         job.submission,
         flags=flags,
-        ran=ran,
+        ran=[asdict(flag) for flag in ran],
         isolation=isolation,
         score=round(sum(test["score"] for test in tests), 2),
         tests=tests,
         manual=_manual(source, handed),
         answers=_answers(source, handed, cells),
+        own=handed.own[:OWN],
+        typed=handed.typed,
         keys=keys,
     )
 
@@ -120,7 +146,7 @@ def _run(job, handed, plan, wanted):
     """Run what is wanted, and once more where the fork server itself was lost."""
     limits = job.limits
     if job.quick:
-        limits = replace(limits, cell=min(QUICK, limits.cell), call=min(QUICK, limits.call))
+        limits = TimeLimits(*map(min, QUICKLY, astuple(limits)))
     for attempt in (1, 2):
         try:
             return execute(_sandbox(job), job.source, handed, plan, limits, wanted, job.key)
@@ -132,7 +158,7 @@ def _run(job, handed, plan, wanted):
 
 
 def _sandbox(job):
-    wanted = job.modules, job.unsafe
+    wanted = job.modules, job.unsafe, job.source.setup
     if getattr(_here, "sandbox", None) is None or _here.wanted != wanted:
         close()
         _here.sandbox, _here.wanted = Sandbox(*wanted), wanted
@@ -186,12 +212,14 @@ def _wanted(job, keys):
     return [c.id for c in job.source.cells if c.id in wanted]
 
 
-def _earlier(old, source):
-    """Return the flags of the last result, which keeps their texts: each begins with its step, if any."""
-    for text in old.get("ran", ()):
-        key, _, what = text.partition(" ")
-        flag = about_step(key, what)
-        yield flag if flag.cell in source.by_id else Flag("", text)
+def _stopped(source, handed, cells, flags):
+    """Yield a flag for every answer that did not come to its end and has none yet."""
+    known = {flag.cell for flag in flags}
+    for cell in source.cells:
+        error = (cells.get(cell.id) or {}).get("error")
+        texts = handed.answers.get(cell.id, ())
+        if cell.answer and error and cell.id not in known and not blank(cell, texts):
+            yield about_step(cell.id, f"stopped with {error[0]}")
 
 
 def _run_again(flag, fresh, source):
@@ -225,12 +253,11 @@ def _answers(source, handed, cells):
     for cell in source.cells:
         if cell.answer:
             text = "\n\n".join(handed.answers.get(cell.id, ()))
-            own = handed.extras.get(cell.id, ()) if cell.kind == "code" else ()
             answers.append(
                 {
                     "id": cell.id,
                     "kind": cell.kind,
-                    "text": "\n\n".join([text, *own]),
+                    "text": text if len(text) <= ANSWER else f"{text[:ANSWER]}\n(cut here)",
                     "shown": cells.get(cell.id),
                 }
             )

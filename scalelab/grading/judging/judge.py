@@ -12,6 +12,7 @@ import contextlib
 import io
 import os
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from scalelab.checks import keys
@@ -33,6 +34,7 @@ class Judge:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        before = {*sys.modules}
         self.checks = [cell for cell in source.cells if cell.check]
         self._code = {c.id: _compiled(c) for c in source.cells if c.kind == "code" and not c.answer}
         self._personal = any("variant" in cell.text for cell in source.cells)
@@ -40,6 +42,9 @@ class Judge:
         self._plans: dict[str, Plan] = {}
         self._stages: dict[str, dict[str, Any]] = {}
         self.plan("")
+        # What a cell or a check imports only when it gets there: answers will want it as well.
+        new = {name: module for name, module in sys.modules.items() if name not in before}
+        self.imports = tuple(n for n, module in new.items() if getattr(module, "__spec__", None))
 
     def plan(self, key: str) -> Plan:
         """Return {check: (names to read, calls)} for a student's key.

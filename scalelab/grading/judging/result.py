@@ -14,9 +14,8 @@ from scalelab.grading.inputs.source import Source
 
 GRADED, FLAGGED, FAILED, MISSING = "graded", "graded with flags", "failed", "missing"
 STATES = (GRADED, FLAGGED, FAILED, MISSING)
-SCHEMA = 1
+SCHEMA = 2
 Result = dict[str, Any]
-Marks = dict[str, tuple[float | None, str | None]]  # by cell: what a person gave and wrote
 
 
 def result(source: Source, submission: Submission, **found: Any) -> Result:
@@ -28,6 +27,7 @@ def result(source: Source, submission: Submission, **found: Any) -> Result:
         "schema": SCHEMA,
         "assignment": source.slug,
         "student": submission.student,
+        "platform_id": submission.platform_id,
         "status": status,
         "reason": "",
         "flags": flags,
@@ -37,6 +37,9 @@ def result(source: Source, submission: Submission, **found: Any) -> Result:
         "tests": [],
         "manual": [],
         "answers": [],
+        "own": [],
+        "typed": {},
+        "ran": [],
         "keys": {},
         **found,
     }

@@ -1,5 +1,6 @@
 """What grading leaves behind.
 
-`record` writes the gradebook, `feedback` what a student reads, `report` what the instructor reads and
-platforms import, `autograded` the notebooks that formgrader opens.
+`worth` adds up points and `remarks` says what was odd, for all others: `record` writes the gradebook,
+`feedback` what a student reads, `report` what the instructor reads, `tables` what platforms import,
+`autograded` the notebooks that formgrader opens.
 """

@@ -5,31 +5,68 @@ Standard library only.
 
 import json
 import re
+from collections.abc import Iterator
 
 from scalelab.grading.inputs.course import Course
 from scalelab.grading.inputs.source import VERSION, Source
 from scalelab.grading.judging.result import Result
+from scalelab.grading.out.pictures import pictures, without_missing
 
 
-def notebook(course: Course, source: Source, result: Result) -> bytes:
-    """Return the bytes of the graded notebook of one result."""
+def notebook(course: Course, source: Source, result: Result) -> str:
+    """Return the text of the graded notebook of one result."""
     path = course.root / "solutions" / source.slug / f"{source.slug}.ipynb"
     made = json.loads(path.read_text(encoding="utf-8"))
     answers = {answer["id"]: answer for answer in result["answers"]}
     tests = {test["id"]: test for test in result["tests"]}
+    own = _own(source, result)
+    cells = own.pop("", [])
     for cell in made["cells"]:
         name = cell["metadata"]["nbgrader"]["grade_id"]
-        if name in answers:
-            markdown = cell["cell_type"] == "markdown"
-            cell["source"] = _harmless(answers[name]["text"]) if markdown else answers[name]["text"]
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
-            if name in answers:
-                cell["outputs"] = list(_shown(answers[name]["shown"]))
-            elif name in tests:
-                cell["outputs"] = _judged(tests[name])
+        if name in answers:
+            _answer(cell, answers[name])
+        elif name in tests:
+            cell["outputs"] = _judged(tests[name])
+        cells += [cell, *own.pop(name, [])]
+    made["cells"] = cells + [cell for left in own.values() for cell in left]
     made["metadata"]["scalelab"] = {"grader": VERSION, "status": result["status"]}
-    return (json.dumps(made, indent=1, sort_keys=True) + "\n").encode()
+    return json.dumps(made, indent=1, sort_keys=True) + "\n"
+
+
+def _answer(cell, answer):
+    """Put an answer into its cell."""
+    if cell["cell_type"] == "code":
+        cell["source"], cell["outputs"] = answer["text"], list(_shown(answer["shown"]))
+        return
+    attachments = pictures(answer)
+    cell["source"] = without_missing(_harmless(answer["text"]), attachments)
+    if attachments:
+        cell["attachments"] = attachments
+
+
+def _own(source, result):
+    """Return {cell: the cells of the student's own after it}, with what was typed into a locked one."""
+    found: dict[str, list[dict]] = {}
+    for n, (place, kind, text) in enumerate(own_cells(source, result)):
+        cell = {"cell_type": kind, "id": f"own-{n}", "metadata": {}, "source": text}
+        if kind == "code":
+            cell |= {"outputs": [], "execution_count": None}
+        else:
+            cell["source"] = without_missing(_harmless(text), {})
+        found.setdefault(place, []).append(cell)
+    return found
+
+
+def own_cells(source: Source, result: Result) -> Iterator[tuple[str, str, str]]:
+    """Yield (cell it follows, kind, text) of what a student wrote outside of the answers."""
+    said = "Written into the cell above, which was used as it had been released:"
+    for cell, text in result.get("typed", {}).items():
+        kind = source.by_id[cell].kind
+        yield cell, kind, f"{'# ' * (kind == 'code')}{said}\n\n{text}"
+    for own in result.get("own", ()):
+        yield own["after"], own["kind"], own["text"]
 
 
 def _harmless(text):

@@ -1,22 +1,30 @@
 """What a student reads: their code, what each check said, points and hints, on a page that runs nothing."""
 
-import re
 from collections.abc import Container, Iterable
 from html import escape
 
 from scalelab.grading.inputs.source import Source, hints
-from scalelab.grading.judging.result import FAILED, MISSING, Marks, Result
+from scalelab.grading.judging.result import Result
+from scalelab.grading.out.autograded import own_cells
+from scalelab.grading.out.pictures import pictures
+from scalelab.grading.out.prose import prose
+from scalelab.grading.out.remarks import remarks
+from scalelab.grading.out.worth import NOTHING, Known, Mark, Part, late, shown, worth
 from scalelab.show.page import whole
 
-_STYLE = """body { max-width: 50rem; }
+_STYLE = """body { max-width: 50rem; overflow-wrap: break-word; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; border-left: .2rem solid #8888; padding: .2rem .8rem;
  font: .9rem/1.45 ui-monospace, monospace; }
 pre.report { border-color: #36c; }
 h2 { margin-top: 2.5rem; border-top: 1px solid #8886; padding-top: .6rem; }
 h2 small { float: right; font-weight: normal; }
+.wide { overflow-x: auto; }
+.asked { border-left: .2rem solid #8884; padding: 0 .8rem; overflow-wrap: anywhere;
+ overflow-x: auto; }
 table { border-collapse: collapse; } td, th { padding: .15rem .7rem; text-align: left; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 tr:nth-child(even) td { background: #8881; }
+.bars { width: 100%; max-width: 26rem; fill: currentColor; font-size: 10px; } .bars rect { fill: #36c; }
 img { max-width: 100%; background: white; } summary { cursor: pointer; }
 """
 
@@ -26,13 +34,22 @@ def page(title: str, *parts: str) -> str:
     return whole(title, "\n".join(parts), _STYLE, scripts=False)
 
 
+class Finished(str):
+    """HTML that is finished: `text` leaves it as it is."""
+
+
 def text(value: object) -> str:
     """Escape a value for any place in a page.
 
     >>> text("<script>")
     '&lt;script&gt;'
     """
-    return escape(str(value), quote=True)
+    return value if isinstance(value, Finished) else escape(str(value), quote=True)
+
+
+def link(address: str, words: object) -> Finished:
+    """Return a link to another place of our pages."""
+    return Finished(f'<a href="{escape(address, quote=True)}">{text(words)}</a>')
 
 
 def pre(value: object, kind: str = "") -> str:
@@ -43,7 +60,7 @@ def pre(value: object, kind: str = "") -> str:
 def table(
     head: Iterable[object], rows: Iterable[Iterable[object]], numbers: Container[int] = ()
 ) -> str:
-    """Return a table; `numbers` are the columns that stand to the right."""
+    """Return a table that scrolls where it is too wide; `numbers` are the columns to the right."""
 
     def row(cells, tag):
         made = (
@@ -53,57 +70,72 @@ def table(
         return f"<tr>{''.join(made)}</tr>"
 
     body = "".join(row(cells, "td") for cells in rows)
-    return f"<table><thead>{row(head, 'th')}</thead><tbody>{body}</tbody></table>"
+    made = f"<table><thead>{row(head, 'th')}</thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide" tabindex="0">{made}</div>'
 
 
-_DETAILS = re.compile(r"<details>.*?</details>", re.S)
-
-
-def feedback(
-    source: Source, result: Result, marks: Marks | None = None, penalty: float = 0.0
-) -> str:
-    """Return the page of one result; `marks` is {cell: (score, comment)} of what a person gave."""
-    marks = marks or {}
+def feedback(source: Source, result: Result, known: Known = NOTHING) -> str:
+    """Return the page of one result."""
     title = f"{source.slug}: {result['student']}"
-    if result["status"] in (FAILED, MISSING):
+    head = [f"<h1>{text(source.slug)}</h1>", _who(result, known)]
+    found = worth(result, known)
+    if found is None:
         said = f"This submission has no score yet: {result['reason']}."
-        return page(title, f"<h1>{text(source.slug)}</h1>", f"<p>{text(said)}</p>")
-    parts = [f"<h1>{text(source.slug)}</h1>", _summary(result, marks, penalty)]
-    shown = {answer["id"]: answer for answer in result["answers"]}
-    judged = {test["id"]: test for test in (*result["tests"], *result["manual"])}
-    for task in _tasks(source):
-        parts += _task(task, shown, judged, marks)
-    return page(title, *parts)
+        return page(title, *head, f"<p>{text(said)}</p>")
+    off = f"; {known.penalty:g} points were taken off because it came late" * bool(known.penalty)
+    parts = {part.id: part for part in found.parts}
+    in_order = [parts[cell.id] for cell in source.cells if cell.graded]
+    content = _Content(source, result, known)
+    tasks = [content.task(cells, parts[cells[-1].id]) for cells in _tasks(source)]
+    return page(
+        title,
+        *head,
+        f"<p><strong>{text(found.told())}</strong>{off}.</p>",
+        _overview(result, in_order),
+        _noticed(remarks(source, result)),
+        *("".join(task) for task in tasks),
+        "".join(content.left()),
+    )
 
 
-def total(result: Result, marks: Marks, penalty: float = 0.0) -> tuple[float, float, int]:
-    """Return (points so far, points at most, how many answers a person has still to read).
-
-    >>> total({"tests": [{"id": "c", "score": 2.0, "max_score": 3.0}], "manual": []}, {})
-    (2.0, 3.0, 0)
-    """
-    both = [*result["tests"], *result["manual"]]
-    points = 0.0
-    waiting = 0
-    for cell in both:
-        by_hand = marks.get(cell["id"], (None,))[0]
-        given = cell["score"] if by_hand is None else by_hand
-        waiting += given is None
-        points += given or 0.0
-    most = sum(cell["max_score"] for cell in both)
-    return round(max(points - penalty, 0.0), 2), round(most, 2), waiting
+def _who(result, known):
+    """Say whose work this is, when it came and when it was due."""
+    who = f"{known.name} ({result['student']})" if known.name else result["student"]
+    when = shown(result["handed_in"])
+    came = [f"handed in {when}" if when else "", late(result, known.due)]
+    due = [f"due {shown(known.due)}"] if known.due else []
+    return f"<p>{text('; '.join(filter(None, [who, *due, *came])))}</p>"
 
 
-def _summary(result, marks, penalty):
-    points, most, waiting = total(result, marks, penalty)
-    lines = [f"<strong>{points:g} of {most:g} points</strong>"]
-    if penalty:
-        lines.append(f"{penalty:g} points were taken off because it came late")
-    if waiting:
-        lines.append(f"{waiting} answer{'s' * (waiting > 1)} still to be read by a person")
-    notes = "".join(f"<li>{text(flag)}</li>" for flag in result["flags"])
-    notes = f"<p>Noticed in your notebook:</p><ul>{notes}</ul>" if notes else ""
-    return f"<p>{'; '.join(lines)}.</p>{notes}"
+def _overview(result, parts):
+    """Return the table of tasks, each with a link to its place on the page."""
+    blank = {t["id"] for t in result["tests"] if set(t.get("states", ())) == {"not attempted"}}
+    blank |= {mark["id"] for mark in result["manual"] if mark["score"] == 0}
+    rows = [
+        (
+            link(f"#{part.id}", part.name),
+            "" if part.points is None else f"{part.points:g}",
+            f"{part.most:g}",
+            _state(part, part.id in blank),
+        )
+        for part in parts
+    ]
+    return table(("task", "points", "of", "state"), rows, numbers=(1, 2))
+
+
+def _state(part: Part, blank: bool) -> str:
+    if part.points is None:
+        return "still to be read"
+    if part.points >= part.most:
+        return "full points"
+    return "in part" if part.points else "not answered" if blank else "no points"
+
+
+def _noticed(lines):
+    if not lines:
+        return ""
+    items = "".join(f"<li>{text(line)}</li>" for line in lines)
+    return f"<p>Noticed in your notebook:</p><ul>{items}</ul>"
 
 
 def _tasks(source):
@@ -116,45 +148,76 @@ def _tasks(source):
             task = []
 
 
-def _task(cells, shown, judged, marks):
-    """Yield the parts of one task."""
-    graded = judged[cells[-1].id]
-    score, comment = marks.get(graded["id"], (None, None))
-    score = graded["score"] if score is None else score
-    points = "not read yet" if score is None else f"{score:g}"
-    yield f"<h2>{text(graded['name'])} <small>{points} / {graded['max_score']:g}</small></h2>"
-    question = "\n\n".join(c.stub for c in cells if c.kind == "markdown" and not c.answer)
-    asked = _after_heading(_DETAILS.sub("", question))
-    if asked.strip():
-        yield f"<details><summary>What was asked</summary>{pre(asked)}</details>"
-    for cell in cells:
-        if cell.answer:
-            answer = shown.get(cell.id, {})
-            yield pre(answer.get("text") or "(nothing)", "code")
-            yield from _shown(answer.get("shown"))
-    if graded.get("output"):
-        yield pre(graded["output"], "report")
-    if score is not None and score < graded["max_score"]:
-        for number, about, body in hints(question):
-            summary = f"Hint {number}{f': {about}' if about else ''}"
-            yield f"<details><summary>{text(summary)}</summary>{pre(body)}</details>"
-    if comment:
-        yield f"<p><strong>Comment:</strong> {text(comment)}</p>"
+class _Content:
+    """What a student wrote and was told, given out task by task."""
+
+    def __init__(self, source: Source, result: Result, known: Known) -> None:
+        self.marks = known.marks
+        self.answers = {answer["id"]: answer for answer in result["answers"]}
+        self.judged = {test["id"]: test for test in (*result["tests"], *result["manual"])}
+        self.own: dict[str, list[str]] = {}
+        for place, _, written in own_cells(source, result):
+            self.own.setdefault(place, []).append(written)
+
+    def task(self, cells, part):
+        """Yield the parts of one task."""
+        graded = self.judged[part.id]
+        points = "not read yet" if part.points is None else f"{part.points:g}"
+        yield f'<h2 id="{text(part.id)}">{text(part.name)} <small>{points} / {part.most:g}</small></h2>'
+        question = "\n\n".join(c.stub for c in cells if c.kind == "markdown" and not c.answer)
+        asked = prose(question)
+        if asked.strip():
+            yield f'<details><summary>What was asked</summary><div class="asked">{asked}</div></details>'
+        yield from self._own("")
+        for cell in cells:
+            if cell.answer:
+                yield from _answer(self.answers.get(cell.id, {}))
+            yield from self._own(cell.id)
+        if graded.get("output"):
+            yield pre(graded["output"], "report")
+        if part.points is not None and part.points < part.most:
+            for number, about, body in hints(question):
+                summary = f"Hint {number}{f': {about}' if about else ''}"
+                yield f"<details><summary>{text(summary)}</summary>{prose(body)}</details>"
+        for cell in cells:
+            comment = self.marks.get(cell.id, Mark()).comment
+            if comment:
+                yield f"<p><strong>Comment:</strong> {text(comment)}</p>"
+
+    def left(self):
+        """Yield the student's own cells that stand after the last task."""
+        places = [*self.own]
+        if places:
+            yield "<h2>After the last task</h2>"
+        for place in places:
+            yield from self._own(place)
+
+    def _own(self, place):
+        for written in self.own.pop(place, ()):
+            yield f"<p>A cell of your own:</p>{pre(written, 'code')}"
 
 
-def _after_heading(question):
-    return "\n".join(line for line in question.splitlines() if not line.startswith("#")).strip()
-
-
-def _shown(cell):
-    """Yield what a student's cell showed when it ran."""
+def _answer(answer):
+    """Yield an answer, its pictures, and what it showed when it ran."""
+    written = answer.get("text", "")
+    yield pre(written or "(nothing)", "code")
+    for kinds in pictures(answer).values():
+        for kind, data in kinds.items():
+            yield _image("A picture in this answer", kind, "".join(data.split()))
+    cell = answer.get("shown")
     if not cell:
         return
-    if cell["text"].strip():
-        yield f"<p>It printed:</p>{pre(cell['text'])}"
+    # The three dots of a blank answer are a value as well.
+    printed = cell["text"].strip().removesuffix("Ellipsis" * written.rstrip().endswith("..."))
+    if printed.strip():
+        yield f"<p>It printed:</p>{pre(printed)}"
     for picture in cell["pictures"]:
-        yield f'<p><img alt="A figure that this cell drew" src="data:image/png;base64,{picture}"></p>'
+        yield _image("A figure that this cell drew", "image/png", picture)
     if cell["error"]:
         name, said, line = cell["error"]
         where = f"Line {line} of this cell" if line else "This cell"
         yield pre(f"{where} stopped with {name}{f': {said}' if said else ''}", "report")
+
+
+def _image(words, kind, data):
+    return f'<p><img alt="{words}" src="data:{kind};base64,{text(data)}"></p>'

@@ -7,32 +7,43 @@ once more. nbgrader is imported inside functions only.
 
 import contextlib
 import logging
-import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 
-from scalelab.grading.inputs.course import Course, with_commands
+from scalelab.grading.inputs.course import Course, with_gradebooks
 from scalelab.grading.inputs.source import Source
-from scalelab.grading.judging.result import FAILED, MISSING, Marks, Result
+from scalelab.grading.judging.result import FAILED, MISSING, Result
+from scalelab.grading.out.worth import Known, Mark
 from scalelab.refusal import Refusal
 
 BATCH = 50  # submissions of one transaction
 TRIES = 4
 
 
-def record(course: Course, source: Source, results: Iterable[Result]) -> None:
-    """Write results to the gradebook, and try again when its connection is lost."""
+def record(
+    course: Course,
+    source: Source,
+    results: Iterable[Result],
+    extensions: Mapping[str, datetime] | None = None,
+) -> None:
+    """Write results to the gradebook, and try again when its connection is lost.
+
+    `extensions` is {student: due}, of those who have a date of their own.
+    """
     from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-    with_commands()
-    left = [result for result in results if result["status"] != MISSING]
+    with_gradebooks()
+    left = [*results]
     for attempt in range(TRIES):
         try:
             with _open(course) as book:
                 _structure(book, course, source)
                 while left:
                     for result in left[:BATCH]:
-                        _write(book, course, source, result)
+                        due = (extensions or {}).get(result["student"])
+                        _write(book, course, source, result, due)
                     book.db.commit()
                     del left[:BATCH]
             return
@@ -44,35 +55,79 @@ def record(course: Course, source: Source, results: Iterable[Result]) -> None:
             raise _unwritable(course, error) from None
 
 
-def by_hand(course: Course, source: Source) -> tuple[dict[str, Marks], dict[str, float]]:
-    """Return {student: {cell: (score, comment)}} of what people gave, and {student: penalty}."""
+def known(course: Course, source: Source) -> dict[str, Known]:
+    """Return, for everybody in the gradebook, what it knows of their work on one assignment."""
+    with_gradebooks()
+    with _open(course) as book:
+        names = {s.id: " ".join(filter(None, (s.first_name, s.last_name))) for s in book.students}
+        assignment = _assignment(book, source)
+        due = {s.student_id: s.duedate for s in assignment.submissions} if assignment else {}
+        found = {}
+        for student, name in names.items():
+            when = due.get(student) or (assignment and assignment.duedate)
+            told = when.replace(tzinfo=UTC).isoformat() if when else ""
+            found[student] = Known(name=name, due=told)
+        for submission in assignment.submissions if assignment else ():
+            for notebook in submission.notebooks:
+                found[submission.student_id] = replace(
+                    found[submission.student_id],
+                    marks=_marks(notebook),
+                    penalty=notebook.late_submission_penalty or 0.0,
+                )
+    return found
+
+
+def _marks(notebook):
+    """Return {cell: Mark} of what a person gave: scores on graded cells, comments on any."""
+    marks = {
+        grade.name: Mark(grade.manual_score, grade.extra_credit or 0.0)
+        for grade in notebook.grades
+        if grade.manual_score is not None or grade.extra_credit
+    }
+    for comment in notebook.comments:
+        if comment.manual_comment:
+            mark = marks.get(comment.name, Mark())
+            marks[comment.name] = replace(mark, comment=comment.manual_comment)
+    return marks
+
+
+def _assignment(book, source):
     from nbgrader.api import MissingEntry
 
-    with_commands()
-    by_student: dict[str, Marks] = {}
-    penalties: dict[str, float] = {}
-    with _open(course) as book:
-        try:
-            submissions = book.find_assignment(source.slug).submissions
-        except MissingEntry:
-            return by_student, penalties
-        for submission in submissions:
-            marks = by_student.setdefault(submission.student_id, {})
-            for notebook in submission.notebooks:
-                comments = {c.name: c.manual_comment for c in notebook.comments}
-                for grade in notebook.grades:
-                    score = grade.manual_score
-                    if score is not None or comments.get(grade.name):
-                        marks[grade.name] = score, comments.get(grade.name)
-                penalties[submission.student_id] = notebook.late_submission_penalty or 0.0
-    return by_student, penalties
+    try:
+        return book.find_assignment(source.slug)
+    except MissingEntry:
+        return None
 
 
 def students(course: Course) -> list[str]:
-    """Return the ids of everybody in the gradebook."""
-    with_commands()
-    with _open(course) as book:
-        return [student.id for student in book.students]
+    """Return the ids of everybody in the gradebook; nbgrader, which takes seconds, is not asked for it."""
+    from sqlalchemy import create_engine, inspect, text
+
+    with _reaching(course):
+        engine = create_engine(course.db_url)
+        try:
+            if "student" not in inspect(engine).get_table_names():
+                return []
+            with engine.connect() as connection:
+                return [id for (id,) in connection.execute(text("SELECT id FROM student"))]
+        finally:
+            engine.dispose()
+
+
+@contextlib.contextmanager
+def _reaching(course):
+    """Say in one sentence why a gradebook cannot be reached."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise _unwritable(course, getattr(error, "orig", None) or error) from None
+    except ModuleNotFoundError as error:
+        raise Refusal(
+            f"the gradebook must have its driver, got no package {error.name!r}: install it"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -80,17 +135,9 @@ def _open(course):
     from nbgrader.api import Gradebook
     from sqlalchemy.exc import SQLAlchemyError
 
-    try:
+    with _reaching(course):
         book = Gradebook(course.db_url)
         _with_version(book)
-    except subprocess.CalledProcessError as error:
-        raise _unwritable(course, error) from None
-    except SQLAlchemyError as error:
-        raise _unwritable(course, getattr(error, "orig", None) or error) from None
-    except ModuleNotFoundError as error:
-        raise Refusal(
-            f"the gradebook must have its driver, got no package {error.name!r}: install it"
-        ) from None
     try:
         yield book
     finally:
@@ -150,10 +197,29 @@ def _notebook(book, source):
     return [*notebook.grade_cells, *notebook.task_cells]
 
 
-def _write(book, course, source, result):
+def _write(book, course, source, result, due=None):
     """Write one result, without committing."""
-    submission = _submission(book, source, result)
-    (notebook,) = (n for n in submission.notebooks if n.name == source.slug)
+    student = _student(book, result["student"]) if result["status"] != MISSING else None
+    row = _row(book, source, result["student"])
+    if result["status"] in (FAILED, MISSING) and not (row and _by_a_person(row)):
+        # A row without scores would count as 0 in every sum and average of nbgrader's.
+        if row:
+            _remove(book, row)
+        return
+    from nbgrader.utils import parse_utc
+
+    row = row or _new_row(book, source, student)
+    when = result["handed_in"]
+    row.timestamp = parse_utc(when).replace(tzinfo=None) if when else None
+    if due and row.assignment.duedate:
+        row.extension = due.astimezone(UTC).replace(tzinfo=None) - row.assignment.duedate
+    _scores(book, source, row, result)
+    _penalty(book, course, source, row)
+
+
+def _scores(book, source, row, result):
+    """Write what was judged; what a person gave stays."""
+    notebook = _of(row, source)
     scores = {test["id"]: test["score"] for test in (*result["tests"], *result["manual"])}
     blank = {mark["id"] for mark in result["manual"] if mark["score"] == 0}
     for grade in notebook.grades:
@@ -164,51 +230,85 @@ def _write(book, course, source, result):
             grade.needs_manual_grade = score is None
         elif changed:  # what a person decided may rest on what has changed
             grade.needs_manual_grade = True
+    failed = result["status"] in (FAILED, MISSING)
+    note = f"Not graded: {result['reason']}." if failed else None
     for comment in notebook.comments:
-        note = f"Not graded: {result['reason']}." if result["status"] == FAILED else None
         comment.auto_comment = "No response." if comment.name in blank else note
     book.db.flush()
+
+
+def _penalty(book, course, source, row):
+    """Take off what the course's own policy takes for coming late."""
+    notebook = _of(row, source)
     notebook.late_submission_penalty = None
-    if submission.total_seconds_late > 0:
+    if row.total_seconds_late > 0:
         book.db.refresh(notebook)
         penalty = _plugin(course).late_submission_penalty(
-            result["student"], notebook.score, submission.total_seconds_late
+            row.student_id, notebook.score, row.total_seconds_late
         )
         if penalty is not None:
             notebook.late_submission_penalty = min(max(penalty, 0), notebook.score)
 
 
-def _submission(book, source, result):
-    """Return the submission's row, made with all that hangs on it where it is not there yet."""
-    from nbgrader import api
-    from nbgrader.utils import parse_utc
+def _of(row, source):
+    return next(notebook for notebook in row.notebooks if notebook.name == source.slug)
 
-    student = book.db.get(api.Student, result["student"])
+
+def _by_a_person(row):
+    """Say whether a person gave anything to this submission."""
+    return any(_marks(notebook) for notebook in row.notebooks)
+
+
+def _student(book, name):
+    """Return the student's row, made where it is not there yet."""
+    from nbgrader import api
+
+    student = book.db.get(api.Student, name)
     if student is None:
-        student = api.Student(id=result["student"])
+        student = api.Student(id=name)
         book.db.add(student)
         book.db.flush()
         course = book.db.query(api.Course).first()
         if hasattr(student, "course_id") and course is not None:
             student.course_id = course.id
+    return student
+
+
+def _row(book, source, student):
+    """Return the submission's row, or None."""
+    from nbgrader.api import MissingEntry
+
+    try:
+        return book.find_submission(source.slug, student)
+    except MissingEntry:
+        return None
+
+
+def _remove(book, row):
+    """Remove a submission's row and all that hangs on it, without committing."""
+    for notebook in row.notebooks:
+        for found in (*notebook.grades, *notebook.comments, notebook):
+            book.db.delete(found)
+    book.db.delete(row)
+    book.db.flush()
+
+
+def _new_row(book, source, student):
+    """Return a row for a submission, with all that hangs on it."""
+    from nbgrader import api
+
     assignment = book.find_assignment(source.slug)
-    row = (
-        book.db.query(api.SubmittedAssignment).filter_by(assignment=assignment, student=student)
-    ).one_or_none()
-    if row is None:
-        with book.db.no_autoflush:
-            row = api.SubmittedAssignment(assignment=assignment, student=student)
-            for notebook in assignment.notebooks:
-                mine = api.SubmittedNotebook(notebook=notebook, assignment=row)
-                for cell in (*notebook.grade_cells, *notebook.task_cells):
-                    api.Grade(cell_id=cell.id, notebook=mine)
-                for cell in (*notebook.solution_cells, *notebook.task_cells):
-                    api.Comment(cell_id=cell.id, notebook=mine)
-            book.db.add(row)
-        book.db.flush()
-        book.db.refresh(row)
-    when = result["handed_in"]
-    row.timestamp = parse_utc(when).replace(tzinfo=None) if when else None
+    with book.db.no_autoflush:
+        row = api.SubmittedAssignment(assignment=assignment, student=student)
+        for notebook in assignment.notebooks:
+            mine = api.SubmittedNotebook(notebook=notebook, assignment=row)
+            for cell in (*notebook.grade_cells, *notebook.task_cells):
+                api.Grade(cell_id=cell.id, notebook=mine)
+            for cell in (*notebook.solution_cells, *notebook.task_cells):
+                api.Comment(cell_id=cell.id, notebook=mine)
+        book.db.add(row)
+    book.db.flush()
+    book.db.refresh(row)
     return row
 
 

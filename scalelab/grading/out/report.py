@@ -1,75 +1,62 @@
-"""What the instructor reads: how the class went, task by task, and tables that platforms import."""
+"""What the instructor reads: how the class went, task by task, and who needs a person first."""
 
+import ast
+import builtins
 import collections
-import csv
-import io
+import re
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
-from scalelab.grading.inputs.source import Source
-from scalelab.grading.judging.result import FAILED, GRADED, MISSING, STATES, Marks, Result
-from scalelab.grading.out.feedback import page, table, text, total
+from scalelab.grading.inputs.source import Cell, Source
+from scalelab.grading.judging.result import FAILED, MISSING, STATES, Result, file_name
+from scalelab.grading.out.feedback import Finished, link, page, table, text
+from scalelab.grading.out.remarks import remarks, severity
+from scalelab.grading.out.worth import NOTHING, Known, Worth, late, worth
+
+BARS = 10  # of the histogram
+# A text as Python writes it: what a student wrote stands in a fault like this.
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.S)
 
 
 def summary(
     source: Source,
     results: Sequence[Result],
-    marks: Mapping[str, Marks] | None = None,
-    penalties: Mapping[str, float] | None = None,
+    known: Mapping[str, Known] | None = None,
+    changed: int = 0,
 ) -> dict[str, Any]:
-    """Return the class report as plain data."""
-    marks, penalties = marks or {}, penalties or {}
+    """Return the class report as plain data.
+
+    `points` are over the tasks that nobody has still to read, so that one student's compare with
+    another's; these are worth `certain`. `changed` scores are not what they were the last time.
+    """
+    known = known or {}
     graded = [result for result in results if result["tests"]]
-    points = [
-        total(result, marks.get(result["student"], {}), penalties.get(result["student"], 0.0))[0]
-        for result in graded
-    ]
+    worths = {r["student"]: worth(r, known.get(r["student"], NOTHING)) for r in graded}
+    counted = {name: found for name, found in worths.items() if found}
+    open_tasks = {part.id for found in counted.values() for part in found.waiting}
+    sure = [cell for cell in source.cells if cell.graded and cell.id not in open_tasks]
+    points = [_certain(found, open_tasks) for found in counted.values()]
+    certain = round(sum(cell.points for cell in sure), 2)
     return {
         "assignment": source.slug,
         "states": {state: sum(result["status"] == state for result in results) for state in STATES},
         "points": _spread(points),
-        "max_score": sum(cell.points for cell in source.cells if cell.graded),
-        "tasks": [_task(source, cell, graded) for cell in source.cells if cell.check],
-        "flags": [
-            {"student": result["student"], "status": result["status"], "what": what}
-            for result in results
-            for what in (result["flags"] or [result["reason"]])
-            if result["status"] != GRADED
-        ],
+        "histogram": _histogram(points, certain),
+        "certain": certain,
+        "max_score": round(sum(cell.points for cell in source.cells if cell.graded), 2),
+        "changed": changed,
+        "to_read": sum(bool(found.waiting) for found in counted.values()),
+        "tasks": [_task(source, cell, graded, counted) for cell in source.cells if cell.graded],
+        "students": _students(source, results, known, counted),
     }
 
 
-def html(report: Mapping[str, Any]) -> str:
-    """Return the class report as a page."""
-    states = ", ".join(f"{count} {state}" for state, count in report["states"].items() if count)
-    spread = report["points"]
-    of = f" of {report['max_score']:g}"
-    points = "Nobody has points yet."
-    if spread:
-        points = (
-            f"Points: median {spread['median']:g}{of}, the middle half from {spread['low']:g} "
-            f"to {spread['high']:g}, least {spread['least']:g}, most {spread['most']:g}."
-        )
-    tasks = [
-        (
-            task["name"],
-            f"{task['solved']:.0%}",
-            f"{task['not_attempted']:.0%}",
-            f"{task['mean']:g} / {task['max_score']:g}",
-            f"{task['slip'][0]} ({task['slip'][1]})" if task["slip"] else "",
-        )
-        for task in report["tasks"]
-    ]
-    head = ("task", "solved", "not attempted", "mean points", "commonest slip")
-    flags = [(flag["student"], flag["status"], flag["what"]) for flag in report["flags"]]
-    odd = table(("student", "state", "why"), flags) if flags else "<p>None.</p>"
-    return page(
-        f"{report['assignment']}: the class",
-        f"<h1>{text(report['assignment'])}</h1><p>{text(states)}.</p><p>{text(points)}</p>",
-        f"<h2>Tasks</h2>{table(head, tasks, numbers=(1, 2, 3))}",
-        f"<h2>Worth a look</h2>{odd}",
-    )
+def _certain(found, open_tasks):
+    """Return the points of the tasks that nobody has still to read."""
+    parts = tuple(part for part in found.parts if part.id not in open_tasks)
+    return Worth(parts, found.penalty).points
 
 
 def _spread(points):
@@ -85,68 +72,215 @@ def _spread(points):
     }
 
 
-def _task(source, cell, graded):
+def _histogram(points, most):
+    """Count the points in bars of equal width; the last one has what lies above all as well."""
+    counts = [0] * BARS
+    for value in points if most else ():
+        counts[min(int(BARS * value / most), BARS - 1)] += 1
+    return counts
+
+
+def _task(source, cell, graded, worths):
+    """Return how one task went: of a text, among those that were read."""
     tests = [test for result in graded for test in result["tests"] if test["id"] == cell.id]
-    slips = collections.Counter(slip for test in tests for slip in dict.fromkeys(test["slips"]))
-    count = max(len(tests), 1)
+    slips = collections.Counter(
+        slip for test in tests for slip in dict.fromkeys(ours(s, cell) for s in test["slips"])
+    )
+    pairs = [(_points(found, cell.id), _rest(source, found, cell)) for found in worths.values()]
+    read = [(points, rest) for points, rest in pairs if points is not None]
     blank = sum(set(test["states"]) == {"not attempted"} for test in tests)
     return {
         "id": cell.id,
         "name": source.titles[cell.id],
+        "text": cell.manual,
         "max_score": cell.points,
-        "mean": round(sum(test["score"] for test in tests) / count, 2),
-        "solved": sum(test["score"] == cell.points for test in tests) / count,
-        "not_attempted": blank / count,
+        "to_read": len(pairs) - len(read),
+        "mean": round(statistics.fmean(points for points, _ in read), 2) if read else None,
+        "solved": statistics.fmean(points >= cell.points for points, _ in read) if read else None,
+        "not_attempted": blank / max(len(tests), 1),
+        "discrimination": discrimination(read),
         # Of equals the first in the alphabet, so that the report does not depend on the order.
         "slip": min(slips.most_common(), key=lambda s: (-s[1], s[0])) if slips else None,
     }
 
 
-def tables(
-    source: Source,
-    results: Iterable[Result],
-    marks: Mapping[str, Marks],
-    penalties: Mapping[str, float],
-) -> dict[str, str]:
-    """Return {file name: text} of all three tables; a submission without a score has no number."""
-    ours: list[list] = []
-    canvas: list[list] = []
-    moodle: list[list] = []
-    for result in results:
-        student, status = result["student"], result["status"]
-        scored = status not in (FAILED, MISSING)
-        of = marks.get(student, {}), penalties.get(student, 0.0)
-        points, most, waiting = total(result, *of) if scored else ("", "", "")
-        tests = {test["id"]: test["score"] for test in result["tests"]}
-        per_task = [tests.get(cell.id, "") for cell in source.cells if cell.check]
-        why = "; ".join(result["flags"]) or result["reason"]
-        ours.append([student, status, points, most, waiting, *per_task, result["handed_in"], why])
-        canvas.append([student, "", student, student, "", points])
-        moodle.append([student, points, why if scored else result["reason"]])
-    checks = [cell.id for cell in source.cells if cell.check]
-    head = ["student", "status", "score", "max_score", "to_read", *checks, "handed_in", "remarks"]
-    return {
-        "scores.csv": _csv(head, ours),
-        "canvas.csv": _csv(
-            ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", source.slug], canvas
-        ),
-        "moodle.csv": _csv(["ID number", source.slug, "Feedback comments"], moodle),
-    }
+def _points(found, name):
+    return next((part.points for part in found.parts if part.id == name), None)
 
 
-def _csv(head, rows):
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows([_harmless(cell) for cell in row] for row in rows)
-    return out.getvalue()
+def _rest(source, found, cell):
+    """Return the points of all other tasks that have a check: everybody has those."""
+    others = {c.id for c in source.cells if c.check} - {cell.id}
+    return sum(part.points or 0.0 for part in found.parts if part.id in others)
 
 
-def _harmless(cell):
-    """Keep a spreadsheet from taking a text for a formula.
+def discrimination(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Return how the points of a task go with those of the rest (Pearson); None where either is constant.
 
-    >>> _harmless("=cmd|' /C calc'!A0"), _harmless(-1.5)
-    ("'=cmd|' /C calc'!A0", -1.5)
+    Near 0, who can do the rest does this one no better; below 0, look for a fault in the check.
+
+    >>> discrimination([(0, 1), (1, 5), (1, 4), (0, 2)])
+    0.95
+    >>> discrimination([(1, 1), (1, 2)]) is None
+    True
     """
-    risky = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-    return f"'{cell}" if risky else cell
+    try:
+        return round(statistics.correlation(*zip(*pairs, strict=True)), 2)
+    except (statistics.StatisticsError, TypeError):
+        return None
+
+
+def ours(slip: str, cell: Cell) -> str:
+    """Return a slip without what a student wrote: the words of the check stay, others are dots.
+
+    >>> check = Cell("c", "code", 'known=[(1, "that is K")]', "")
+    >>> ours("that is K", check), ours("the text 'see http://evil', not a number", check)
+    ('that is K', "the text '…', not a number")
+    >>> ours("half(4) raised ValueError: full marks", check), ours("f() raised Evil: ", check)
+    ('raised ValueError', 'raised an exception')
+    >>> ours("an object of type FullMarks that cannot be read", check)
+    'an object that cannot be read'
+    """
+    words = _words(cell.text)
+    if slip in words:
+        return slip
+    unquoted = _QUOTED.sub(lambda found: found[0] if found[0][1:-1] in words else "'…'", slip)
+    raised = re.search(r" raised (\w+)(?:: .*)?$", unquoted, re.S)
+    if raised:
+        kind = getattr(builtins, raised[1], None)
+        known = isinstance(kind, type) and issubclass(kind, BaseException)
+        return f"raised {raised[1] if known else 'an exception'}"
+    return re.sub(r"an object of type .*?( that cannot be read|$)", r"an object\1", unquoted)
+
+
+def _words(code):
+    """Return the texts in the code of a check."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return set()
+    return {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and type(n.value) is str}
+
+
+def _students(source, results, known, worths):
+    """Return a record for everybody, those first who need a person most."""
+    rows = []
+    for result in results:
+        student = result["student"]
+        found = worths.get(student)
+        due = late(result, known.get(student, NOTHING).due)
+        said = remarks(source, result, due)
+        rows.append(
+            {
+                "student": student,
+                "name": known.get(student, NOTHING).name,
+                "status": result["status"],
+                "points": found.points if found else None,
+                "to_read": found.unread if found else 0.0,
+                "remarks": said,
+            }
+        )
+    return sorted(rows, key=_need)
+
+
+def _need(row):
+    said = () if row["status"] == MISSING else row["remarks"]
+    grave = max(map(severity, said), default=-1)
+    return row["status"] != FAILED, -grave, -row["to_read"], row["status"], row["student"]
+
+
+def html(report: Mapping[str, Any], feedback: str = "") -> str:
+    """Return the class report as a page; `feedback` is the relative place of the students' pages."""
+    states = ", ".join(f"{count} {state}" for state, count in report["states"].items() if count)
+    return page(
+        f"{report['assignment']}: the class",
+        f"<h1>{text(report['assignment'])}</h1><p>{text(states)}.</p>",
+        f"<p>{text(told(report))}</p>{_bars(report)}",
+        f"<p>{text(changes(report))}</p>" if report["changed"] else "",
+        f"<h2>Tasks</h2>{_tasks(report)}",
+        "<p>Discrimination is how the points of a task go with those of the others, from -1 to 1: "
+        "near 0 or below, look at the task.</p>",
+        f"<h2>Students</h2><p>Who needs you most comes first.</p>{_people(report, feedback)}",
+    )
+
+
+def told(report: Mapping[str, Any]) -> str:
+    """Say how the points are spread, and of which maximum, as long as somebody has to read."""
+    spread = report["points"]
+    if not spread:
+        return "Nobody has points yet."
+    open_points = round(report["max_score"] - report["certain"], 2)
+    more = (
+        f" (provisional: {open_points:g} more points are still to be read, "
+        f"of {report['to_read']} student{'s' * (report['to_read'] != 1)})"
+    )
+    return (
+        f"Points: median {spread['median']:g} of {report['certain']:g}{more * bool(open_points)}, "
+        f"the middle half from {spread['low']:g} to {spread['high']:g}, least {spread['least']:g}, "
+        f"most {spread['most']:g}."
+    )
+
+
+def changes(report: Mapping[str, Any]) -> str:
+    """Say how many scores are not what they were the last time, "" for none."""
+    count = report["changed"]
+    return f"{count} score{'s' * (count > 1)} changed since the last time: changes.csv" * bool(
+        count
+    )
+
+
+def _bars(report):
+    """Draw how many students have how many points."""
+    counts, most = report["histogram"], report["certain"]
+    if not any(counts):
+        return ""
+    bars, labels = [], []
+    for n, count in enumerate(counts):
+        low, high = (f"{most * edge / BARS:g}" for edge in (n, n + 1))
+        height = 80 * count / max(counts)
+        bars.append(
+            f'<rect x="{n * 36 + 2}" y="{100 - height:.1f}" width="32" height="{height:.1f}"/>'
+            f'<text x="{n * 36 + 18}" y="{96 - height:.1f}">{count or ""}</text>'
+            f'<text x="{n * 36 + 2}" y="114">{low}</text>'
+        )
+        labels.append(f"{count} from {low} to {high}")
+    said = f"Students by points: {', '.join(labels)}"
+    return (
+        f'<svg class="bars" role="img" aria-label="{text(said)}" viewBox="0 0 364 118">'
+        f"{''.join(bars)}</svg>"
+    )
+
+
+def _tasks(report):
+    rows = []
+    for task in report["tasks"]:
+        slip = f"{task['slip'][0]} ({task['slip'][1]})" if task["slip"] else ""
+        unread = task["to_read"] and f"a text, {task['to_read']} still to be read"
+        power = task["discrimination"]
+        rows.append(
+            (
+                task["name"],
+                "" if task["solved"] is None else f"{task['solved']:.0%}",
+                "" if task["text"] else f"{task['not_attempted']:.0%}",
+                "" if task["mean"] is None else f"{task['mean']:g} / {task['max_score']:g}",
+                "" if power is None else f"{power:g}",
+                slip or unread or ("a text, read" if task["text"] else ""),
+            )
+        )
+    head = ("task", "solved", "not attempted", "mean points", "discrimination", "commonest slip")
+    return table(head, rows, numbers=(1, 2, 3, 4))
+
+
+def _people(report, feedback):
+    rows = []
+    for row in report["students"]:
+        student = (row["name"] and f"{row['name']} ({row['student']})") or row["student"]
+        if feedback and row["status"] != MISSING:
+            name = quote(file_name(row["student"]))
+            place = f"{feedback}/{name}/{report['assignment']}/{report['assignment']}.html"
+            student = link(place, student)
+        points = "" if row["points"] is None else f"{row['points']:g}"
+        unread = f"{row['to_read']:g}" if row["to_read"] else ""
+        why = Finished("<br>".join(map(text, row["remarks"])))
+        rows.append((student, row["status"], points, unread, why))
+    return table(("student", "state", "points", "to read", "why"), rows, numbers=(2, 3))

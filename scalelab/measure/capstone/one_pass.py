@@ -24,7 +24,7 @@ from scalelab.records import Pass, Passes
 from scalelab.refusal import Refusal
 
 
-class Run:
+class OnePass:
     """What happens inside `taking`: one work region, then one quality."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -129,7 +129,7 @@ def taking(
     rate: float | None = None,
     workers: int | None = None,
     clock: Callable[[], float] = time.perf_counter,
-) -> Iterator[Run]:
+) -> Iterator[OnePass]:
     """One pass, as a block: inside it run.work() and run.quality(), after it run.record.
 
     `configuration` is what all rows of the study share, `varied` what changes with the workers on
@@ -158,7 +158,7 @@ def taking(
         raise Refusal(f"better must be higher or lower, got {shown(better)}: say which is good")
     if workers is not None:
         workers = whole("workers", workers, "it counts the workers of the run")
-    run = Run(clock)
+    run = OnePass(clock)
     yield run
     run.record = run._bound(workers, fields)
 

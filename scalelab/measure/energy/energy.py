@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scalelab.arguments import real
 from scalelab.measure.energy import meters
-from scalelab.measure.energy.joules import Part, counted, integrated
+from scalelab.measure.energy.joules import MachinePart, counted, integrated
 from scalelab.measure.host.machine import this_machine
 from scalelab.records import Stamp
 from scalelab.units import text
@@ -48,14 +48,14 @@ class Meter:
         return self._trace[-1][0] - self._trace[0][0]
 
     @property
-    def parts(self) -> dict[str, Part]:
+    def parts(self) -> dict[str, MachinePart]:
         """Each part that had something to read: package, memory, GPU."""
         times = [moment for moment, _ in self._trace]
         wraps = {name: limit for source in self._sources for name, limit in source.wraps.items()}
         found = {}
         for name in self._trace[0][1]:
             readings = [readings.get(name, meters.Reading()) for _, readings in self._trace]
-            found[name] = Part(
+            found[name] = MachinePart(
                 counted([r.joules for r in readings], wraps.get(name)),
                 integrated(times, [r.watts for r in readings]),
             )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 
-class Part(NamedTuple):
+class MachinePart(NamedTuple):
     """One part of the machine over the block, by each way to know."""
 
     counter: float | None  # joules

@@ -75,7 +75,7 @@ class Taking:
         label: str,
         budget: float,
         *,
-        device: devices.Device | None = None,
+        device: devices.Stopwatch | None = None,
         captured: bool = False,
     ) -> Sample:
         """Return the Sample of one call; `captured`, a GPU replays the block with one launch."""
@@ -92,7 +92,7 @@ class Taking:
         return replace(sample, seconds=seconds, inner=sample.inner * count, advice=advice)
 
     def block(
-        self, run: Callable[[], object], budget: float, device: devices.Device
+        self, run: Callable[[], object], budget: float, device: devices.Stopwatch
     ) -> tuple[Callable[[], None], int]:
         """Return what makes one reading, and how many calls that are."""
         device.elapsed(run)  # the first is unlike all others

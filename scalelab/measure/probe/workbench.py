@@ -41,7 +41,7 @@ class Workbench:
 
     def __init__(
         self,
-        device: devices.Device,
+        device: devices.Stopwatch,
         place: str,
         memory: int,
         stated: dict[str, int],
@@ -113,7 +113,7 @@ class Workbench:
         raise NotImplementedError
 
 
-class Processor(Workbench):
+class ProcessorBench(Workbench):
     """The processor, on as many threads as PyTorch uses now."""
 
     name = "cpu"
@@ -147,7 +147,7 @@ class Processor(Workbench):
         return arrays
 
 
-class Cuda(Workbench):
+class CudaBench(Workbench):
     """The current CUDA device."""
 
     name = "cuda"
@@ -163,7 +163,7 @@ class Cuda(Workbench):
         return [torch.randn(elements, device=self.place) for _ in range(count)]
 
 
-def pick(device: str | devices.Device) -> Workbench:
+def pick(device: str | devices.Stopwatch) -> Workbench:
     """Return the Workbench for "cpu", "cuda" or "auto"."""
     import torch
 
@@ -172,12 +172,12 @@ def pick(device: str | devices.Device) -> Workbench:
         threads = torch.get_num_threads()
         stated = levels.capacities(this_machine(), threads)
         memory = (usable_memory() or 2**31) // 8
-        return Processor(device, "cpu", memory, stated, "DRAM", threads)
+        return ProcessorBench(device, "cpu", memory, stated, "DRAM", threads)
     properties = torch.cuda.get_device_properties(torch.cuda.current_device())
     # Only stacked memory has so wide a bus.
     last = "HBM" if getattr(properties, "memory_bus_width", 0) >= 1024 else "DRAM"
     free, _ = torch.cuda.mem_get_info()
-    return Cuda(device, "cuda", free // 4, {"L2": properties.L2_cache_size}, last)
+    return CudaBench(device, "cuda", free // 4, {"L2": properties.L2_cache_size}, last)
 
 
 def _powers(low: float, high: float, most: int) -> list[int]:

@@ -14,7 +14,7 @@ from scalelab.records import Sample
 from scalelab.refusal import Refusal
 
 
-class Job(NamedTuple):
+class Workload(NamedTuple):
     """What a sweep runs, and which of its arguments is the amount of work."""
 
     name: str
@@ -24,12 +24,12 @@ class Job(NamedTuple):
 
 
 BUILT_IN = {
-    "training": Job("training", jobs.training_epoch, "batch", parts=True),
-    "independent": Job("independent", jobs.independent, "items"),
+    "training": Workload("training", jobs.training_epoch, "batch", parts=True),
+    "independent": Workload("independent", jobs.independent, "items"),
 }
 
 
-def find(name: str) -> Job:
+def find(name: str) -> Workload:
     """Return a built-in job, or a function of your own given as "module:function".
 
     >>> find("training").work
@@ -52,11 +52,11 @@ def find(name: str) -> Job:
             f"job must name a function that can be imported, got {shown(name)} ({cause}): "
             "start in the folder of the module, or install it"
         ) from None
-    return Job(name, target, "work" if "work" in parameters else "")
+    return Workload(name, target, "work" if "work" in parameters else "")
 
 
 def sweep(
-    job: Job,
+    job: Workload,
     counts: Iterable[int],
     *,
     weak: bool = False,
@@ -114,7 +114,7 @@ def _runs(job, plans, scaling, how):
         yield jobs.gathered(results, f"{job.name} on {workers.counted(count)}", about)
 
 
-def _known(job: Job, given: dict[str, Any]) -> dict[str, Any]:
+def _known(job: Workload, given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments, if the job knows them all and none is missing."""
     parameters = inspect.signature(job.function).parameters.values()
     named = {p.name: p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
@@ -136,7 +136,7 @@ def _known(job: Job, given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _amount(job: Job, given: dict[str, Any], count: int, times: int) -> int:
+def _amount(job: Workload, given: dict[str, Any], count: int, times: int) -> int:
     """Return the work of all workers together, in parts that are equal where the job needs them."""
     default = inspect.signature(job.function).parameters[job.work].default
     each = whole(job.work, given.get(job.work, default), "it is the amount of work")

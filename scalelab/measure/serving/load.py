@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from scalelab.arguments import real, shown, whole
 from scalelab.measure.host.machine import this_machine
-from scalelab.measure.serving.serve import Server, ServiceError
+from scalelab.measure.serving.serve import Service, ServiceError
 from scalelab.records import Machine, Stamp
 from scalelab.refusal import Refusal
 
@@ -81,7 +81,7 @@ def poisson(rate: float, seconds: float, seed: int = 0) -> np.ndarray:
     return np.sort(rng.uniform(0, seconds, max(1, rng.poisson(rate * seconds))))
 
 
-def open_loop(server: Server, arrivals: ArrayLike) -> Load:
+def open_loop(server: Service, arrivals: ArrayLike) -> Load:
     """Send a request at each of these times, whether or not those before it are answered."""
     arrivals = _times(arrivals)
 
@@ -92,7 +92,7 @@ def open_loop(server: Server, arrivals: ArrayLike) -> Load:
     return _load("open loop", server, lambda run: [one(run, a) for a in arrivals.tolist()])
 
 
-def closed_loop(server: Server, clients: int, seconds: float, think: float = 0.0) -> Load:
+def closed_loop(server: Service, clients: int, seconds: float, think: float = 0.0) -> Load:
     """So many clients for some seconds: each asks, waits for the answer, thinks, asks again."""
     clients = whole("clients", clients, "it counts the clients, each with one request", 1, 500)
     seconds = real("seconds", seconds, "it is how long the clients keep asking", 0, 3600)
@@ -108,7 +108,7 @@ def closed_loop(server: Server, clients: int, seconds: float, think: float = 0.0
     return _load(label, server, lambda run: [client(run) for _ in range(clients)])
 
 
-def paced(server: Server, interval: float, seconds: float) -> Load:
+def paced(server: Service, interval: float, seconds: float) -> Load:
     """One client that plans a request every so many seconds, and waits for each answer first."""
     interval = real("interval", interval, "it is the time between requests", 0, above=True)
     seconds = real("seconds", seconds, "it is how long requests are planned", interval, 3600)
@@ -122,7 +122,7 @@ def paced(server: Server, interval: float, seconds: float) -> Load:
     return _load("paced, one client", server, lambda run: [client(run)])
 
 
-class _Run:
+class _LoadRun:
     """The clock of one run and what it has seen."""
 
     def __init__(self, server):
@@ -162,7 +162,7 @@ def _load(label, server, tasks):
     """Run the clients in a thread with its own event loop: a notebook's is taken."""
 
     async def main():
-        run = _Run(server)
+        run = _LoadRun(server)
         await asyncio.gather(*tasks(run))
         return run
 

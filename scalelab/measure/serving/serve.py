@@ -27,7 +27,7 @@ class ServiceError(Failure):
     """The service did not start, or does not answer."""
 
 
-class Server:
+class Service:
     """A running service: one process that answers one request at a time; the others queue."""
 
     def __init__(self, process: subprocess.Popen[str], port: int) -> None:
@@ -71,7 +71,7 @@ class Server:
 
 def start(
     make: Callable[..., Callable[[], object]], *, limit: float = 60.0, **arguments: object
-) -> Server:
+) -> Service:
     """Start a service whose every request calls what `make(**arguments)` returns.
 
     `make` must be a function of an importable module, and is called in the new process. The service
@@ -113,7 +113,7 @@ def start(
                 f"{name} must start within {limit:g} s, got {shown(last)}: "
                 "try make(...) here first, or raise limit"
             )
-    return Server(process, int(line))
+    return Service(process, int(line))
 
 
 def tower(layers: int = 16, width: int = 1024) -> Callable[..., torch.Tensor]:

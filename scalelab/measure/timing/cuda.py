@@ -47,7 +47,7 @@ def measure(
     precision: float = 0.02,
     clock: devices.Clock = time.perf_counter,
     given: Mapping[str, float | str | bool] | None = None,
-    device: str | devices.Device = "cuda",
+    device: str | devices.Stopwatch = "cuda",
     graph: bool = True,
 ) -> Clocks:
     """Time `function()` on a GPU until all clocks know its median within `precision`.

@@ -1,6 +1,6 @@
 """Where work runs, and which clock sees it: this processor, or a GPU that has a clock of its own.
 
-All that timing needs of torch.cuda is behind `Gpu`, so that a fake can take its place in a test.
+All that timing needs of torch.cuda is behind `Asynchronous`, so that a fake can take its place in a test.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from scalelab.refusal import Refusal
 Clock = Callable[[], float]  # seconds since some moment in the past
 
 
-class Device(Protocol):
+class Stopwatch(Protocol):
     """Whatever can say how long work took."""
 
     shortest: float  # seconds that a reading must take at least; 0 where it must be one call
@@ -24,7 +24,7 @@ class Device(Protocol):
         """Return the seconds from the start of run() to the end of the work it started."""
 
 
-class Gpu(Device, Protocol):
+class Asynchronous(Stopwatch, Protocol):
     """A device that works on while the caller goes on."""
 
     def synchronize(self) -> None:
@@ -129,8 +129,8 @@ def _without_waiting(cuda):
         cuda.set_sync_debug_mode(before)
 
 
-def pick(device: str | Device, clock: Clock = time.perf_counter) -> Device:
-    """Return the Device meant by "cpu", "cuda" or "auto"; what already is one passes.
+def pick(device: str | Stopwatch, clock: Clock = time.perf_counter) -> Stopwatch:
+    """Return the Stopwatch meant by "cpu", "cuda" or "auto"; what already is one passes.
 
     >>> type(pick("cpu")).__name__
     'Processor'
@@ -145,7 +145,7 @@ def pick(device: str | Device, clock: Clock = time.perf_counter) -> Device:
         return Cuda()
     if isinstance(device, str) or not hasattr(device, "elapsed"):
         raise Refusal(
-            f'device must be "cpu", "cuda", "auto" or a Device, got {shown(device)}: '
+            f'device must be "cpu", "cuda", "auto" or a Stopwatch, got {shown(device)}: '
             "say where the work runs"
         )
     return device

@@ -11,7 +11,7 @@ from typing import TypeVar
 from scalelab.arguments import real, shown
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.timing import stats
-from scalelab.measure.timing.devices import Clock, Device
+from scalelab.measure.timing.devices import Clock, Stopwatch
 from scalelab.records import Sample
 from scalelab.refusal import Refusal
 from scalelab.units import text
@@ -40,7 +40,7 @@ def checked(function: Callable[[], object], budget: float, precision: float) -> 
     )
 
 
-def reader(function: Callable[[], object], device: Device) -> Callable[[int], float]:
+def reader(function: Callable[[], object], device: Stopwatch) -> Callable[[int], float]:
     """Return reading(inner): the seconds of one call, from that many in a row."""
 
     def reading(inner: int) -> float:
@@ -53,7 +53,7 @@ def reader(function: Callable[[], object], device: Device) -> Callable[[int], fl
     return reading
 
 
-def settle(reading: Callable[[int], float], device: Device, budget: float) -> int:
+def settle(reading: Callable[[int], float], device: Stopwatch, budget: float) -> int:
     """Warm up until the time is steady, for a fifth of the budget; return the calls of one reading.
 
     Steady: twice in a row no better than the best before it by 5 %. The first call may be unlike

@@ -1,4 +1,4 @@
-"""What repeated timings say: intervals for medians, percentiles and ratios, and what spoils them.
+"""What repeated timings say: intervals for medians and ratios, and what spoils them.
 
 Nothing is assumed about the distribution, and no value is ever dropped. NumPy and SciPy are
 imported only by what needs them.
@@ -16,7 +16,7 @@ from scalelab.refusal import Refusal
 from scalelab.units import text
 
 
-class Advice(NamedTuple):
+class Caution(NamedTuple):
     """A named case, with its remedy in the text."""
 
     name: str
@@ -44,7 +44,7 @@ def median_interval(values: Iterable[float], level: float = 0.95) -> tuple[float
     i, coverage = ranks.narrowest(len(values), level)
     if coverage < level - 1e-12:
         raise Refusal(
-            f"values must be at least {fewest(0.5, level)} for a {text(level, '%')} interval of the "
+            f"values must be at least {fewest(level)} for a {text(level, '%')} interval of the "
             f"median, got {len(values)}: repeat the measurement, or ask for a lower level"
         )
     return values[i - 1], values[-i]
@@ -65,41 +65,17 @@ def margin(values: Iterable[float]) -> float:
     return max(high - middle, middle - low) / middle
 
 
-def fewest(share: float = 0.5, level: float = 0.95) -> int:
-    """How many values it takes until two of them can enclose a percentile.
+def fewest(level: float = 0.95) -> int:
+    """How many values it takes until two of them can enclose the median.
 
-    All n fall on one side of it with probability share^n or (1 - share)^n, and neither may exceed
-    (1 - level) / 2. Section 3.4.
+    All n fall on one side of it with probability 2^-n, which may not exceed (1 - level) / 2.
+    Section 3.1.
 
-    >>> fewest(), fewest(0.9), fewest(0.99)
-    (6, 36, 368)
+    >>> fewest(), fewest(0.99)
+    (6, 8)
     """
-    share = real("share", share, "the median is 0.5, the 99th percentile 0.99", 1e-6, 0.999_999)
     level = real("level", level, "it is the chance to cover the truth", 0, 0.999_999, above=True)
-    return max(1, math.ceil(math.log((1 - level) / 2) / math.log(max(share, 1 - share)) - 1e-12))
-
-
-def percentile(values: Iterable[float], share: float, level: float = 0.95) -> Estimate:
-    """The x_(ceil(p n)) of n sorted values, and the two that enclose the true percentile.
-
-    How many values fall below it is Binomial(n, p): the same risk is counted in from either end.
-    Source: David and Nagaraja 2003, section 7.1, doi:10.1002/0471722162. Section 3.4.
-
-    >>> percentile(range(1, 1001), 0.99)
-    Estimate(value=990.0, low=983.0, high=997.0)
-    """
-    from scipy.stats import binom
-
-    values, need = sorted(_positive(values)), fewest(share, level)
-    if len(values) < need:
-        raise Refusal(
-            f"values must be at least {need} for a {text(level, '%')} interval of "
-            f"p{text(100 * share)}, got {len(values)}: repeat the measurement, or ask for a "
-            "percentile nearer the median"
-        )
-    low, high = binom.ppf([(1 - level) / 2, (1 + level) / 2], len(values), share).astype(int)
-    middle = math.ceil(share * len(values) * (1 - 1e-12))
-    return Estimate(values[middle - 1], values[max(low, 1) - 1], values[min(high, len(values) - 1)])
+    return max(1, math.ceil(math.log2(2 / (1 - level)) - 1e-12))
 
 
 def ratio(
@@ -127,7 +103,7 @@ def ratio(
             f"values must be as many as the baseline's {len(baseline)} when they are paired, got "
             f"{len(values)}: give one of each round, or paired=False"
         )
-    need = max(fewest(), fewest(0.5, level))
+    need = max(fewest(), fewest(level))
     if min(len(values), len(baseline)) < need:
         raise Refusal(
             f"values must be at least {need} on either side for a {text(level, '%')} interval, got "
@@ -141,7 +117,7 @@ def ratio(
     return estimate
 
 
-def advice(values: Iterable[float], wanted: float = 0.02) -> tuple[Advice, ...]:
+def advice(values: Iterable[float], wanted: float = 0.02) -> tuple[Caution, ...]:
     """Named cases of what is wrong with these timings, in the order they were taken.
 
     Section 3.1.
@@ -160,7 +136,7 @@ def advice(values: Iterable[float], wanted: float = 0.02) -> tuple[Advice, ...]:
         # A drift is a dependence too, and says more.
         "dependent": "" if drift else _cases.dependent(values),
     }
-    return tuple(Advice(name, say) for name, say in cases.items() if say)
+    return tuple(Caution(name, say) for name, say in cases.items() if say)
 
 
 def _paired(values, baseline, level):

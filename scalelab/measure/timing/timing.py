@@ -22,7 +22,7 @@ def measure(
     precision: float = 0.02,
     clock: devices.Clock = time.perf_counter,
     given: Mapping[str, float | str | bool] | None = None,
-    device: str | devices.Device = "cpu",
+    device: str | devices.Stopwatch = "cpu",
 ) -> Sample:
     """Time `function()` until its median is known within `precision`, or `budget` seconds are over.
 

@@ -11,7 +11,7 @@ from scalelab.measure.trace import activity
 from scalelab.spans import Span, difference, intersection, within
 
 
-class Step(NamedTuple):
+class TracedStep(NamedTuple):
     """One step; compute, exposed, launch and idle tile its window."""
 
     label: str
@@ -24,8 +24,8 @@ class Step(NamedTuple):
     transfers: tuple[Event, ...]  # the events that move data, in order of their start
 
 
-def steps(trace: Trace, name: str) -> tuple[Step, ...]:
-    """Return the Step of every annotation of this name, or of this name, # and a number."""
+def steps(trace: Trace, name: str) -> tuple[TracedStep, ...]:
+    """Return the TracedStep of every annotation of this name, or of this name, # and a number."""
     marks = _marks(trace, name)
     device = [e for e in trace.events if activity.on_device(e)]
     host = [e for e in trace.events if activity.on_host(e) and e.process == marks[0].process]
@@ -45,7 +45,7 @@ def _step(label, window, work, talk, transfers, busy):
     launch = intersection(rest, within(busy, *window))
     idle = difference(rest, launch)
     own = tuple(e for e in transfers if window[0] <= e.start < window[1])
-    return Step(label, window, compute, communication, exposed, launch, idle, own)
+    return TracedStep(label, window, compute, communication, exposed, launch, idle, own)
 
 
 def _windows(trace, marks, device, launched):

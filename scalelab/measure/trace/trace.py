@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from scalelab.arguments import shown, whole
 from scalelab.files import files, kineto
 from scalelab.measure.host.machine import this_machine
-from scalelab.measure.trace.timeline import Step, steps
+from scalelab.measure.trace.timeline import TracedStep, steps
 from scalelab.records import Machine, Split
 from scalelab.refusal import Refusal
 from scalelab.spans import Span, intersection, length, union
@@ -100,7 +100,7 @@ def mean(splits: Iterable[Split]) -> Split:
 
 
 def split(
-    step: Step,
+    step: TracedStep,
     workers: int,
     rank: int,
     machine: Machine,
@@ -108,7 +108,7 @@ def split(
     kind: str = "measured here",
     before: Iterable[Span] | None = None,
 ) -> Split:
-    """Return one Step of a timeline as a record; `before` are spans in which others were awaited."""
+    """Return one TracedStep of a timeline as a record; `before` are spans in which others were awaited."""
     sets = ("compute", "exposed", "launch", "idle", "communication")
     return Split(
         label=step.label,

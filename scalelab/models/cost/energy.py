@@ -22,10 +22,10 @@ _JOULES = "it is the energy of the run, in joules"
 
 
 @dataclass(frozen=True)
-class Grid:
+class ElectricityGrid:
     """What a grid emits, at a place and a date: it differs tenfold, and from hour to hour.
 
-    >>> Grid(intensity=429, place="USA", date="2020").intensity
+    >>> ElectricityGrid(intensity=429, place="USA", date="2020").intensity
     429.0
     """
 
@@ -91,16 +91,18 @@ def per_work(joules: Numbers, work: Numbers) -> Answer:
     return answer(lambda e, w: e / w, joules, work)
 
 
-def grams(joules: Numbers, grid: Grid) -> Answer:
+def grams(joules: Numbers, grid: ElectricityGrid) -> Answer:
     """Grams of CO2-equivalent of a run: kilowatt-hours x intensity of the grid.
 
     Source: Patterson et al. 2021, arXiv:2104.10350. Section 3.9.
 
-    >>> grid = Grid(intensity=429, place="USA", date="2020")
+    >>> grid = ElectricityGrid(intensity=429, place="USA", date="2020")
     >>> round(grams(1287 * 3.6e9, grid) / 1e6, 1)  # tonnes, for GPT-3
     552.1
     """
     joules = numbers("joules", joules, _JOULES, 0)
-    remedy = "write Grid(intensity, place, date): without place and date it means nothing"
-    grid = instance("grid", grid, Grid, remedy)
+    remedy = (
+        "write ElectricityGrid(intensity, place, date): without place and date it means nothing"
+    )
+    grid = instance("grid", grid, ElectricityGrid, remedy)
     return answer(lambda e: e / KILOWATT_HOUR * grid.intensity, joules)

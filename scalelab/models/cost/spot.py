@@ -56,20 +56,6 @@ def billed_seconds(useful: Numbers, interval: Numbers, spot: Spot) -> Answer:
     return expected_seconds(useful, interval, spot.write, spot.restart, spot.between)
 
 
-def elapsed_seconds(useful: Numbers, interval: Numbers, spot: Spot) -> Answer:
-    """Expected seconds from start to end, waiting included: billed (1 + wait / between).
-
-    However the job is saved, preemptions come once per `between` seconds of those billed.
-    Source: the mean count of a Poisson process, billed / between. Section 3.9.
-
-    >>> offer = Spot(hourly=1.2, between=4 * 3600, write=60, restart=300, wait=3600)
-    >>> round(elapsed_seconds(10 * 3600, interval=1200, spot=offer) / 3600, 1)
-    14.0
-    """
-    billed = np.asarray(billed_seconds(useful, interval, spot))
-    return answer(lambda t: t * (1 + spot.wait / spot.between), billed)
-
-
 def dollars(useful: Numbers, interval: Numbers, spot: Spot) -> Answer:
     """Expected cost of a job: billed hours x price. With Daly's interval it is about the least.
 

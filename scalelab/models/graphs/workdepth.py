@@ -48,20 +48,6 @@ def depth(dag: DiGraph) -> float:
     return max(_heights(compact(dag)))
 
 
-def heights(dag: DiGraph) -> dict[Hashable, float]:
-    """Cost of the longest chain from each task to an end, the task included, by node.
-
-    Tasks high up delay everything; the rule "critical path" of `schedule.greedy` takes them first.
-    Source: Hu 1961, doi:10.1287/opre.9.6.841. Section 3.6.
-
-    >>> from scalelab.models.graphs import dags
-    >>> heights(dags.sequential_sum(3))
-    {0: 2.0, 1: 2.0, 2: 1.0, 3: 2.0, 4: 1.0}
-    """
-    form = compact(dag)
-    return dict(zip(form.nodes, _heights(form), strict=True))
-
-
 def critical_path(dag: DiGraph) -> tuple[Hashable, ...]:
     """Tasks of a longest chain, first to last: with workers enough, where to make things faster.
 
@@ -141,30 +127,6 @@ def busy_workers(parallelism: Numbers, floor: Numbers) -> Answer:
     parallelism = numbers("parallelism", parallelism, _PARALLELISM, 1)
     floor = numbers("floor", floor, _FLOOR, 0, 1, above=True)
     return answer(lambda p, e: 1 + (1 / e - 1) * p, parallelism, floor)
-
-
-def height_bound(dag: DiGraph, workers: Numbers) -> Answer:
-    """A time no schedule beats, at least as high as `lower_bound`: max over h of h + W(h) / K.
-
-    W(h) is the work that lies more than h above the ends of the DAG: it must be over when h of
-    the time is left. h = 0 gives T_1 / K, and h = T_inf gives T_inf.
-    Source: Hu 1961, doi:10.1287/opre.9.6.841, here for any weights. Section 3.6.
-
-    >>> from scalelab.models.graphs import dags
-    >>> height_bound(dags.tree_sum(1024), 64)
-    21.0
-    """
-    form = compact(dag)
-    workers = numbers("workers", workers, _WORKERS, 1)
-    top = np.sort(_heights(form))
-    bottom = np.sort(np.subtract(_heights(form), form.weights))
-    h = np.unique(np.concatenate([top, bottom]))
-    # Between two neighbouring h the same tasks are cut, and each has a slice of that length there.
-    cut = np.searchsorted(bottom, h, "right") - np.searchsorted(top, h, "right")
-    slices = cut[:-1] * np.diff(h)
-    beyond = np.append(np.cumsum(slices[::-1])[::-1], 0.0)
-    bounds = np.array([(h + beyond / k).max() for k in workers.flat])
-    return answer(lambda bound: bound, bounds.reshape(workers.shape))
 
 
 def _pair(work: Numbers, depth: Numbers) -> tuple[Floats, Floats]:

@@ -95,21 +95,5 @@ def megatron(
     )
 
 
-def megatron_parameters(
-    layers: Numbers, hidden: Numbers, vocabulary: Numbers, context: Numbers
-) -> Answer:
-    """Parameters of a GPT with all its vectors: 12 L h^2 (1 + 13 / 12h + (V + s) / 12Lh).
-
-    Source: Narayanan et al. 2021, doi:10.1145/3458817.3476209, equation 2. Section 3.7.
-
-    >>> round(megatron_parameters(80, 12288, 51200, 2048) / 1e9, 1)  # 145.6 in its table 1
-    145.6
-    """
-    sizes = _sizes(layers=layers, hidden=hidden, vocabulary=vocabulary, context=context)
-    return answer(
-        lambda L, h, V, s: 12 * L * h**2 * (1 + 13 / (12 * h) + (V + s) / (12 * L * h)), *sizes
-    )
-
-
 def _sizes(**given: Numbers) -> list[Floats]:
     return [numbers(name, value, _MEANING[name], 1) for name, value in given.items()]

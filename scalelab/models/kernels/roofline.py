@@ -4,14 +4,10 @@ A kernel computes F FLOPs and moves Q bytes; a machine offers a peak P and a ban
 gives the roofs, measured or from a data sheet: the dense peak for dense work.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from scalelab.arguments import real, shown
 from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 from scalelab.models.choice import chosen
-from scalelab.refusal import Refusal
 
 _FLOPS = "it counts the floating-point operations of the kernel"
 _BYTES = "it counts the bytes that the kernel moves to and from memory"
@@ -19,7 +15,6 @@ _INTENSITY = "it is FLOPs per byte moved"
 _PEAK = "it is the peak in FLOP/s, dense, for the number format in use"
 _BANDWIDTH = "it is the bandwidth of the memory in bytes per second"
 _LAUNCH = "it is the time to start one kernel, in seconds"
-_ACHIEVED = "it is the measured rate in FLOP/s"
 
 ADVICE = {
     "compute": (
@@ -77,38 +72,6 @@ def attainable(intensity: Numbers, peak: Numbers, bandwidth: Numbers) -> Answer:
     return answer(lambda i, p, b: np.minimum(p, b * i), intensity, peak, bandwidth)
 
 
-def roofs(
-    flops: float,
-    moved: float | Mapping[str, float],
-    peaks: Mapping[str, float],
-    bandwidths: Mapping[str, float],
-) -> dict[str, float]:
-    """Every roof over one kernel, in FLOP/s, lowest first: each P, and b F / Q for each memory level.
-
-    `moved` is bytes per level, or one number if every level passes the same bytes; the first
-    entry binds. Source: Yang, Kurth and Williams 2020, doi:10.1002/cpe.5547. Section 3.7.
-
-    >>> roofs(2e9, {"L2": 4e8, "HBM": 1e7}, {"bf16": 989e12}, {"L2": 5.5e12, "HBM": 3.35e12})
-    {'L2': 27500000000000.0, 'HBM': 670000000000000.0, 'bf16': 989000000000000.0}
-    """
-    peaks = _by_name("peaks", peaks, "give peaks by number format, as in {'bf16': 989e12}")
-    bandwidths = _by_name("bandwidths", bandwidths, "give them by level, as in {'HBM': 3.35e12}")
-    if not isinstance(moved, Mapping):
-        moved = dict.fromkeys(bandwidths, moved)
-    if moved.keys() != bandwidths.keys() or peaks.keys() & bandwidths.keys():
-        raise Refusal(
-            f"moved must name the levels {', '.join(map(str, bandwidths))} and peaks none of them, "
-            f"got {shown([*moved])} and {shown([*peaks])}: every roof needs its own name"
-        )
-    flops = real("flops", flops, _FLOPS, 0)
-    found = {name: real(f"peaks[{name!r}]", p, _PEAK, 0, above=True) for name, p in peaks.items()}
-    for name, bandwidth in bandwidths.items():
-        each = real(f"moved[{name!r}]", moved[name], _BYTES, 0, above=True)
-        bandwidth = real(f"bandwidths[{name!r}]", bandwidth, _BANDWIDTH, 0, above=True)
-        found[name] = answer(lambda i, b: b * i, np.asarray(intensity(flops, each)), bandwidth)
-    return dict(sorted(found.items(), key=lambda roof: roof[1]))
-
-
 def bounds(
     flops: Numbers, bytes: Numbers, peak: Numbers, bandwidth: Numbers, launch: Numbers = 0.0
 ) -> tuple[Answer, Answer, Answer]:
@@ -157,20 +120,6 @@ def advice(kind: str) -> str:
     return chosen("kind", kind, ADVICE)
 
 
-def share(achieved: Numbers, intensity: Numbers, peak: Numbers, bandwidth: Numbers) -> Answer:
-    """The share of its roof that a kernel reached: measured FLOP/s over min(P, b I).
-
-    Above 1 it is no result but a mistake to find: see `alarms.over_the_roof`. Section 3.7.
-
-    >>> share(400e12, 2000, 989e12, 3.35e12) > 0.4
-    True
-    """
-    achieved = numbers("achieved", achieved, _ACHIEVED, 0)
-    intensity = numbers("intensity", intensity, f"{_INTENSITY}; none has no roof", 0, above=True)
-    roof = np.asarray(attainable(intensity, peak, bandwidth))
-    return answer(lambda a, r: a / r, achieved, numbers("roof", roof, _PEAK, 0, above=True))
-
-
 def _times(
     flops: Numbers, bytes: Numbers, peak: Numbers, bandwidth: Numbers, launch: Numbers
 ) -> tuple[Floats, Floats, Floats]:
@@ -182,11 +131,3 @@ def _times(
     compute = np.asarray(answer(np.divide, flops, peak))
     memory = np.asarray(answer(np.divide, bytes, bandwidth))
     return compute, memory, numbers("launch", launch, _LAUNCH, 0)
-
-
-def _by_name(name: str, given: Mapping[str, float], remedy: str) -> Mapping[str, float]:
-    if not isinstance(given, Mapping) or not given:
-        raise Refusal(
-            f"{name} must be a dict with at least one entry, got {shown(given)}: {remedy}"
-        )
-    return given

@@ -78,7 +78,7 @@ class Node:
     """Devices that share a fast link inside and network cards (NICs) to the outside.
 
     >>> dgx = node("DGX H100")
-    >>> round(dgx.outside_bandwidth_per_device / dgx.inside.bandwidth, 3)
+    >>> round(dgx.outside_bandwidth / dgx.count / dgx.inside.bandwidth, 3)
     0.111
     """
 
@@ -108,11 +108,6 @@ class Node:
     def outside_bandwidth(self) -> float:
         """Bytes per second and direction of the whole node: through all its network cards."""
         return self.nics * self.outside.bandwidth
-
-    @property
-    def outside_bandwidth_per_device(self) -> float:
-        """The same for each device, when all send at once."""
-        return self.outside_bandwidth / self.count
 
 
 def names(section: str = "devices") -> tuple[str, ...]:

@@ -95,25 +95,3 @@ def crossover_price(
     return answer(
         lambda g, k, e, p, x: g * (p + x / k) / e, gain, workers, efficiency, hourly, extra
     )
-
-
-def crossover_efficiency(
-    gain: Numbers, big_hourly: Numbers, workers: Numbers, hourly: Numbers, extra: Numbers = 0
-) -> Answer:
-    """The efficiency above which K small machines are the better buy: gain (K hourly + extra) / (K P).
-
-    P is the price of the big machine. Above 1 they never are, whatever the network.
-    Source: equal `price_per_throughput` on both sides. Section 3.2.
-
-    >>> crossover_efficiency(gain=2, big_hourly=5.0, workers=8, hourly=2.0)
-    0.8
-    """
-    gain = numbers("gain", gain, _GAIN, 0, above=True)
-    meaning = "it is the price of the big machine, in dollars per hour"
-    big_hourly = numbers("big_hourly", big_hourly, meaning, 0, above=True)
-    workers = numbers("workers", workers, _WORKERS, 1)
-    hourly = numbers("hourly", hourly, _HOURLY, 0)
-    extra = numbers("extra", extra, _EXTRA, 0)
-    return answer(
-        lambda g, big, k, p, x: g * (p + x / k) / big, gain, big_hourly, workers, hourly, extra
-    )

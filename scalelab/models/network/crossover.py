@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
-from scalelab.arguments import real, whole
 from scalelab.models.checking import Answer, Numbers
 from scalelab.models.choice import chosen
 from scalelab.models.network.algorithms import ALGORITHMS, seconds
-from scalelab.models.network.network import SIZE, Network
+from scalelab.models.network.network import Network
 
 
 def fastest(
@@ -56,29 +55,3 @@ def crossover_size(
         low, high = np.where(later, middle, low), np.where(later, high, middle)
     size = np.where(latest, math.inf, np.where(soonest, 2.0**high, 0))
     return float(size) if size.ndim == 0 else size
-
-
-def crossover_workers(
-    size: float,
-    network: Network,
-    first: str,
-    second: str,
-    collective: str = "all-reduce",
-    most: int = 65_536,
-) -> int | None:
-    """The fewest workers for whom the second algorithm is faster than the first, or None.
-
-    It may lose again at larger counts: fold steps and tree depths make its lead come and go.
-    Source: the first of the counts 2 to `most` at which the cost of the second is less. Section 3.8.
-
-    >>> from scalelab.models.network.network import Network
-    >>> crossover_workers(1e6, Network(5e-6, 1 / 50e9), "ring", "double binary tree")
-    14
-    """
-    size = real("size", size, SIZE, 0)
-    workers = np.arange(
-        2, whole("most", most, "it is the largest worker count to try", 2, 10**6) + 1
-    )
-    before, after = (seconds(size, workers, network, collective, name) for name in (first, second))
-    sooner = workers[after < before]
-    return int(sooner[0]) if sooner.size else None

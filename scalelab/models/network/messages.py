@@ -33,18 +33,18 @@ class Message(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class MessagePlan:
     """Rounds of messages among workers whose buffers are cut into so many equal parts."""
 
     workers: int
     parts: int
     rounds: tuple[tuple[Message, ...], ...]
 
-    def __add__(self, other: Plan) -> Plan:
-        return Plan(self.workers, self.parts, self.rounds + other.rounds)
+    def __add__(self, other: MessagePlan) -> MessagePlan:
+        return MessagePlan(self.workers, self.parts, self.rounds + other.rounds)
 
 
-def run(plan: Plan, buffers: Numbers) -> tuple[np.ndarray, Traffic]:
+def run(plan: MessagePlan, buffers: Numbers) -> tuple[np.ndarray, Traffic]:
     """Carry out a plan on one buffer per worker; return the buffers after it, and the Traffic.
 
     All messages of a round leave before any arrives. Nobody may send, or receive, two at once.
@@ -55,7 +55,7 @@ def run(plan: Plan, buffers: Numbers) -> tuple[np.ndarray, Traffic]:
            [ 3, 30]]), Traffic(rounds=2, moved=16, reduced=8))
     """
     plan = instance(
-        "plan", plan, Plan, "make one with ring(workers) or another function of this module"
+        "plan", plan, MessagePlan, "make one with ring(workers) or another function of this module"
     )
     buffers = _copied(buffers, plan)
     each = buffers.shape[1] // plan.parts
@@ -78,7 +78,7 @@ def run(plan: Plan, buffers: Numbers) -> tuple[np.ndarray, Traffic]:
     return buffers, Traffic(len(plan.rounds), moved, reduced)
 
 
-def ring_all_gather(workers: int) -> Plan:
+def ring_all_gather(workers: int) -> MessagePlan:
     """Everybody hands on to the right what came from the left: K - 1 rounds of one K-th.
 
     Source: Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002. Section 3.8.
@@ -97,7 +97,7 @@ def ring_all_gather(workers: int) -> Plan:
     )
 
 
-def ring_reduce_scatter(workers: int) -> Plan:
+def ring_reduce_scatter(workers: int) -> MessagePlan:
     """The same messages in reverse, added up on the way: worker r ends with the sum of part r.
 
     Source: Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002. Section 3.8.
@@ -108,7 +108,7 @@ def ring_reduce_scatter(workers: int) -> Plan:
     return _reversed(ring_all_gather(workers))
 
 
-def ring(workers: int) -> Plan:
+def ring(workers: int) -> MessagePlan:
     """An all-reduce: reduce-scatter, then all-gather, 2 (K - 1) rounds of one K-th.
 
     Source: Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002. Section 3.8.
@@ -119,7 +119,7 @@ def ring(workers: int) -> Plan:
     return ring_reduce_scatter(workers) + ring_all_gather(workers)
 
 
-def recursive_doubling(workers: int) -> Plan:
+def recursive_doubling(workers: int) -> MessagePlan:
     """An all-reduce: swap everything with a partner at distance 1, 2, 4, ... and add.
 
     Source: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521. Section 3.8.
@@ -134,7 +134,7 @@ def recursive_doubling(workers: int) -> Plan:
     return _plan(workers, rounds)
 
 
-def halving_doubling(workers: int) -> Plan:
+def halving_doubling(workers: int) -> MessagePlan:
     """An all-reduce: give away half of what you are responsible for, again and again, then collect.
 
     Source: Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1. Section 3.8.
@@ -153,7 +153,7 @@ def halving_doubling(workers: int) -> Plan:
     return _reversed(gather) + gather
 
 
-def binomial_tree(workers: int) -> Plan:
+def binomial_tree(workers: int) -> MessagePlan:
     """An all-reduce: everything up a tree, added on the way, and the sum down again.
 
     Source: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521. Section 3.8.
@@ -170,7 +170,7 @@ def binomial_tree(workers: int) -> Plan:
     return _reversed(spread) + spread
 
 
-def hierarchical(nodes: int, per_node: int, last: str = "all-gather") -> Plan:
+def hierarchical(nodes: int, per_node: int, last: str = "all-gather") -> MessagePlan:
     """An all-reduce in three phases: inside each node, across the nodes, inside each node.
 
     The first is a reduce-scatter, the second an all-reduce of each part among its owners. With
@@ -197,7 +197,7 @@ def hierarchical(nodes: int, per_node: int, last: str = "all-gather") -> Plan:
     return _plan(nodes * per_node, rounds)
 
 
-def _copied(buffers: Numbers, plan: Plan) -> np.ndarray:
+def _copied(buffers: Numbers, plan: MessagePlan) -> np.ndarray:
     try:
         rows = np.array(buffers)
     except (TypeError, ValueError):
@@ -216,7 +216,7 @@ def _message(sender, receiver, first, last=None, adds=False):
 
 
 def _plan(workers, rounds):
-    return Plan(workers, workers, tuple(tuple(messages) for messages in rounds if messages))
+    return MessagePlan(workers, workers, tuple(tuple(messages) for messages in rounds if messages))
 
 
 def _reversed(plan):

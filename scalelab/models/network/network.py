@@ -11,7 +11,6 @@ import numpy as np
 from scalelab.arguments import real
 from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import instance
-from scalelab.models.machines.hardware import Link
 
 SIZE = "it is the message, in bytes"
 
@@ -40,17 +39,6 @@ class Network:
         return 1 / self.beta
 
     @classmethod
-    def over(cls, link: Link, alpha: float, gamma: float = 0.0) -> Self:
-        """Return the network that a link of the catalogue makes, at its full speed in one direction.
-
-        >>> from scalelab.models.machines import hardware
-        >>> Network.over(hardware.link("InfiniBand NDR"), alpha=5e-6)
-        Network(alpha=5e-06, beta=2e-11, gamma=0.0)
-        """
-        remedy = "take one from hardware.link(name), or write Link(name, bandwidth)"
-        return cls(alpha, 1 / instance("link", link, Link, remedy).bandwidth, gamma)
-
-    @classmethod
     def checked(cls, given: object) -> Self:
         """Return the network that was given, or say that one was expected."""
         return instance("network", given, cls, "write Network(alpha=seconds, beta=1 / bandwidth)")
@@ -69,19 +57,6 @@ def message_seconds(size: Numbers, network: Network) -> Answer:
     return answer(lambda m: network.alpha + network.beta * m, size)
 
 
-def effective_bandwidth(size: Numbers, network: Network) -> Answer:
-    """Bytes per second that a message of M bytes gets out of the link: M / (alpha + beta M).
-
-    Source: Hockney 1994, doi:10.1016/S0167-8191(06)80021-9. Section 3.8.
-
-    >>> effective_bandwidth(1e6, Network(alpha=5e-6, beta=1 / 50e9))
-    40000000000.0
-    """
-    size = numbers("size", size, f"{SIZE}, and none gives no rate", 0, above=True)
-    network = Network.checked(network)
-    return answer(lambda m: 1 / (network.alpha / m + network.beta), size)
-
-
 def half_size(network: Network) -> float:
     """The message that gets half the bandwidth, n-half: M = alpha / beta bytes.
 
@@ -93,17 +68,3 @@ def half_size(network: Network) -> float:
     """
     network = Network.checked(network)
     return answer(np.divide, np.asarray(network.alpha), np.asarray(network.beta))
-
-
-def size_at_share(share: Numbers, network: Network) -> Answer:
-    """The message that gets a share x of the bandwidth: M = (alpha / beta) x / (1 - x) bytes.
-
-    Source: solve M / (alpha + beta M) = x / beta for M. Section 3.8.
-
-    >>> [round(size / 1e3) for size in size_at_share([0.5, 0.9], Network(5e-6, 1 / 50e9))]
-    [250, 2250]
-    """
-    meaning = "it is the fraction of the bandwidth to reach; no message reaches all of it"
-    share = numbers("share", share, meaning, 0, 1 - 1e-9)
-    network = Network.checked(network)
-    return answer(lambda x: network.alpha * (x / (1 - x)) / network.beta, share)

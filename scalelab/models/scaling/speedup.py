@@ -45,19 +45,6 @@ def efficiency(baseline: Numbers, seconds: Numbers, workers: Numbers) -> Answer:
     return answer(lambda t1, t, k: t1 / t / k, baseline, seconds, workers)
 
 
-def ideal(workers: Numbers, base: Numbers = 1) -> Answer:
-    """The speedup of a job that loses nothing, over a run on K0 workers: S = K / K0.
-
-    Source: the definition of linear speedup. Section 3.1.
-
-    >>> ideal([8, 64], base=8)
-    array([1., 8.])
-    """
-    workers = numbers("workers", workers, _WORKERS, 1)
-    base = numbers("base", base, "it counts the workers of the baseline", 1)
-    return answer(lambda k, k0: k / k0, workers, base)
-
-
 def relative_efficiency(base_efficiency: Numbers, efficiency: Numbers) -> Answer:
     """What is left of the efficiency of a base configuration: SE(K) = E(K) / E(K0).
 

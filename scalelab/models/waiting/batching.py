@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scalelab.arguments import real
 from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers, table
 from scalelab.models.waiting import requests
-from scalelab.refusal import Refusal
 
 _CAP = "it is the longest latency you accept, in seconds"
 _FLOOR = "it is the lowest throughput you accept, in requests per second"
@@ -39,40 +38,6 @@ def throughput(batch: Numbers, setup: Numbers, each: Numbers) -> Answer:
     """
     batch, (setup, each) = requests.batch(batch), requests.costs(setup, each)
     return answer(lambda n, a, b: 1 / (a / n + b), batch, setup, each)
-
-
-def smallest_batch(rate: Numbers, setup: Numbers, each: Numbers) -> Answer:
-    """The least batch whose throughput reaches the rate: n = ceil(rate a / (1 - rate b)).
-
-    The answer when throughput is the constraint and latency the objective.
-    Source: `throughput`, solved for n. Section 3.4.
-
-    >>> smallest_batch(5000, 1.8874e-3, 0.1438e-3)
-    34.0
-    """
-    rate = requests.rate(rate)
-    setup, each = requests.costs(setup, each)
-    room = np.asarray(answer(lambda r, b: 1 - r * b, rate, each))
-    if not (room > 0).all():
-        raise Refusal(
-            f"rate must be below 1 / each, got {1 - room.min():.4g} times that: "
-            "no batch is large enough; add servers, or turn requests away"
-        )
-    return answer(lambda r, a, x: np.maximum(_up(r * a / x), 1), rate, setup, room)
-
-
-def largest_batch(cap: Numbers, setup: Numbers, each: Numbers) -> Answer:
-    """The largest batch that is served within the cap: n = floor((cap - a) / b), 0 for none.
-
-    The answer when latency is the constraint and throughput the objective. Waiting is extra.
-    Source: `seconds`, solved for n. Section 3.4.
-
-    >>> largest_batch(0.010, 1.8874e-3, 0.1438e-3)
-    56.0
-    """
-    cap = numbers("cap", cap, _CAP, 0, above=True)
-    setup, each = requests.costs(setup, each)
-    return answer(lambda t, a, b: np.maximum(-_up((a - t) / b), 0), cap, setup, each)
 
 
 def most_throughput(
@@ -120,8 +85,3 @@ def _best(batch: Floats, keys: tuple[Floats, ...], allowed: NDArray[np.bool_]) -
     order = np.lexsort(keys)
     order = order[allowed[order]]
     return float(batch[order[0]]) if order.size else None
-
-
-def _up(value):
-    """Round up, but not over what only rounding errors put above a whole number."""
-    return np.ceil(value - 1e-9 * np.maximum(np.abs(value), 1))

@@ -34,7 +34,7 @@ def throughput_bound(
 ) -> Answer:
     """The most requests per second that so many clients can get: min(c / x, N / (x + Z)).
 
-    More clients than `knee_clients` bring no throughput, only waiting.
+    More clients than c (x + Z) / x bring no throughput, only waiting.
     Source: Harchol-Balter 2013, chapter 7, doi:10.1017/CBO9781139226424. Section 3.4.
 
     >>> throughput_bound([10, 40, 80], service=0.02, think=0.98)
@@ -45,37 +45,6 @@ def throughput_bound(
     return answer(
         lambda n, x, z, c: np.minimum(c / x, n / (x + z)), clients, service, think, servers
     )
-
-
-def response_bound(
-    clients: Numbers, service: Numbers, think: Numbers = 0.0, servers: Numbers = 1
-) -> Answer:
-    """The least mean response that so many clients can have: max(x, N x / c - Z).
-
-    Source: `throughput_bound` in `throughput`, solved for R. Section 3.4.
-
-    >>> response_bound([10, 40, 80], service=0.02, think=0.98).round(2)
-    array([0.02, 0.02, 0.62])
-    """
-    clients, think = _loop(clients, think)
-    service, servers = requests.service(service), requests.servers(servers)
-    return answer(
-        lambda n, x, z, c: np.maximum(x, n * (x / c) - z), clients, service, think, servers
-    )
-
-
-def knee_clients(service: Numbers, think: Numbers = 0.0, servers: Numbers = 1) -> Answer:
-    """The clients at which the two bounds meet: N = c (x + Z) / x.
-
-    Fewer leave servers idle, more must wait. Any number, not a whole one.
-    Source: Harchol-Balter 2013, chapter 7, doi:10.1017/CBO9781139226424. Section 3.4.
-
-    >>> round(knee_clients(service=0.02, think=0.98), 9)
-    50.0
-    """
-    service, servers = requests.service(service), requests.servers(servers)
-    think = numbers("think", think, _THINK, 0)
-    return answer(lambda x, z, c: c * (1 + z / x), service, think, servers)
 
 
 def _loop(clients: Numbers, think: Numbers) -> tuple[Floats, Floats]:

@@ -12,41 +12,15 @@ from scalelab.models.waiting import requests
 
 _VALUES = "they are response times of single requests, in seconds"
 _DELAY = "it is how long to wait before the second copy is sent, in seconds"
-_SECONDS = "it is the response time that is not to be exceeded"
 _WAITING = "they are waiting times in the queue of one server, in seconds"
 _SERVICE = "they are service times, in seconds"
 
 
-def extra_load(values: Numbers, delay: Numbers) -> Answer:
-    """The share of requests that send a second copy: those that take longer than the delay.
-
-    Source: Dean and Barroso 2013, doi:10.1145/2408776.2408794. Section 3.4.
-
-    >>> extra_load([0.010, 0.010, 0.012, 0.500], 0.012)
-    0.25
-    """
-    values = _sorted("values", values, _VALUES)
-    return answer(lambda d: _exceeds(values, d), numbers("delay", delay, _DELAY, 0))
-
-
-def hedged_slow(seconds: Numbers, values: Numbers, delay: Numbers) -> Answer:
-    """The share of hedged requests that are slower: P(X > t) P(X > t - d).
-
-    Both copies have to be slow, and the second has d less time.
-    Source: Dean and Barroso 2013, doi:10.1145/2408776.2408794. Section 3.4.
-
-    >>> hedged_slow(0.100, [0.010, 0.010, 0.012, 0.500], 0.012)
-    0.0625
-    """
-    values = _sorted("values", values, _VALUES)
-    seconds = numbers("seconds", seconds, _SECONDS, 0)
-    delay = numbers("delay", delay, _DELAY, 0)
-    return answer(lambda t, d: _exceeds(values, t) * _exceeds(values, t - d), seconds, delay)
-
-
 def hedged_percentile(values: Numbers, delay: Numbers, share: Numbers) -> Answer:
-    """Seconds within which this share of hedged requests are done: the least t for `hedged_slow`.
+    """Seconds within which this share of hedged requests are done.
 
+    The least t with P(X > t) P(X > t - d) <= 1 - share: both copies have to be slow, and the second
+    has d less time.
     Source: Dean and Barroso 2013, doi:10.1145/2408776.2408794. Section 3.4.
 
     >>> hedged_percentile([0.010, 0.010, 0.012, 0.500], 0.012, share=0.90)

@@ -53,13 +53,15 @@ def percentile_interval(
     >>> percentile_interval(range(1, 201), 0.99)
     (195.0, inf)
     """
+    from scipy.stats import binom
+
     values = _sorted(values)
     share = real("share", share, SHARE, 0, ALMOST_ALL, above=True)
     risk = (1 - real("confidence", confidence, _CONFIDENCE, 0, ALMOST_ALL, above=True)) / 2
-    below, above = _spare(len(values), share, risk), _spare(len(values), 1 - share, risk)
-    low = float(values[below]) if below >= 0 else 0.0
-    high = float(values[-1 - above]) if above >= 0 else np.inf
-    return low, high
+    risk *= 1 + 1e-12  # of two ends that both keep it, the one further in
+    below, above = binom.ppf([risk, 1 - risk], len(values), share).astype(int)
+    low = float(values[below - 1]) if below > 0 else 0.0
+    return low, float(values[above]) if above < len(values) else np.inf
 
 
 def samples_needed(share: Numbers, confidence: Numbers, slower: int = 0) -> Answer:
@@ -121,11 +123,6 @@ def _at_most(count, n, chance):
     from scipy import special
 
     return special.betaincc(count + 1, n - count, chance) if count < n else 1.0
-
-
-def _spare(n, chance, risk):
-    """Return the largest count with P(Binomial(n, chance) <= count) <= risk, or -1 if there is none."""
-    return bisect.bisect_right(range(n), risk, key=lambda k: _at_most(k, n, chance)) - 1
 
 
 def _least(share, confidence, slower):

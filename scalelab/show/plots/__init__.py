@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scalelab.records import Stamp
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 
 POWERS = 2.0 ** np.arange(0, 11)  # 1 to 1024
 MODEL = Stamp("model")
@@ -37,11 +37,11 @@ def against_ideal(
     """Speedups beside the ideal line and, where there is one, a prediction; measured unless of a model."""
     workers = np.asarray(workers, dtype=float)
     line = np.geomspace(workers.min(), workers.max(), 25) if log else workers
-    series = [Series("ideal S = K", line, line, "dashed", tone=0)]
+    series = [Points("ideal S = K", line, line, "dashed", tone=0)]
     if predicted is not None:
-        series.append(Series("predicted", line, [predicted(k) for k in line], tone=1))
+        series.append(Points("predicted", line, [predicted(k) for k in line], tone=1))
     points = "given" if stamp == MODEL else "measured"
-    series.append(Series(points, workers, measured, "points", tone=2, low=low, high=high))
+    series.append(Points(points, workers, measured, "points", tone=2, low=low, high=high))
     ticks = tuple(workers) if workers.size <= 8 else tuple(k for k in POWERS if k <= workers.max())
     return Chart(
         title,
@@ -67,10 +67,10 @@ def lines(
 ) -> Chart:
     """Several named curves over the same x, and an optional dashed limit (label, value)."""
     series = [
-        Series(name, at, values, tone=tone)
+        Points(name, at, values, tone=tone)
         for tone, (name, values) in enumerate(columns.items(), 1)
     ]
     if limit:
         name, value = limit
-        series.append(Series(name, at, np.full(len(at), float(value)), "dashed", tone=0))
+        series.append(Points(name, at, np.full(len(at), float(value)), "dashed", tone=0))
     return Chart(title, x, y, tuple(series), stamp=stamp)

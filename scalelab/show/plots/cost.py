@@ -13,9 +13,9 @@ from scalelab import units
 from scalelab.models.cost import cost, preempted, sizing, spot, step
 from scalelab.models.machines import failures
 from scalelab.plan import file, plan as planner
-from scalelab.plan.row import Row
+from scalelab.plan.row import PlanRow
 from scalelab.records import Stamp
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, Column
 from scalelab.show.sliders import Slider
 
@@ -57,7 +57,7 @@ def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> C
             continue
         share = 100 * part / whole
         above = below + share
-        series.append(Series(name, workers, share, "part", tone=tone, low=below, high=above))
+        series.append(Points(name, workers, share, "part", tone=tone, low=below, high=above))
         below = above
     return Chart(
         "Where a step of the same batch goes, as workers are added",
@@ -90,9 +90,9 @@ def preemptions(price: float, machines: Column, useful: float = 24 * 3600.0) -> 
         Axis("machines that the job needs", log=True, ticks=tuple(machines)),
         Axis("bill over that on demand", log=True, ticks=(0.3, 0.5, 1, 2, 3)),
         (
-            Series("on demand", line, np.ones_like(line), "dashed", tone=0),
-            Series("expected, by formula", line, np.array(expected) / on_demand, tone=1),
-            Series(
+            Points("on demand", line, np.ones_like(line), "dashed", tone=0),
+            Points("expected, by formula", line, np.array(expected) / on_demand, tone=1),
+            Points(
                 "400 runs: median, 5% to 95%", machines, middle, "points", 2, low=low, high=high
             ),
         ),
@@ -114,19 +114,19 @@ def beyond(
     for tone, (name, one) in enumerate(fits.items(), 1):
         rate = one.rate(line)
         times = np.where(rate > 0, 1 / np.where(rate > 0, rate, 1), np.nan)
-        drawn.append(Series(name, line, times, tone=tone))
+        drawn.append(Points(name, line, times, tone=tone))
     ticks = tuple(2.0 ** np.arange(0, int(np.log2(most)) + 1, 2))
     return Chart(
         title,
         Axis("workers K", log=True, ticks=ticks),
         Axis("seconds", log=True),
-        (*drawn, Series("measured", workers, seconds, "points", tone=5)),
+        (*drawn, Points("measured", workers, seconds, "points", tone=5)),
         stamp=stamp,
     )
 
 
 @cache
-def rows_at(link: float) -> tuple[Row, ...]:
+def rows_at(link: float) -> tuple[PlanRow, ...]:
     """Return the rows of the small plan with a network of so many Gbit/s for each GPU."""
     text = SMALL.replace('"10 Gbit/s"', f'"{link:g} Gbit/s"')
     return planner.plan(file.parse(text)).rows
@@ -154,11 +154,11 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
         Axis("days until the model is trained", log=True, ticks=(0.25, 0.5, 1, 2, 4, 8)),
         Axis("bill, dollars", log=True, ticks=(1e3, 3e3, 1e4, 3e4, 1e5)),
         (
-            Series("8 GPUs (right) to 256 (left)", days[::-1], bills[::-1], tone=1),
-            Series("sizes", days[::-1], bills[::-1], "points", tone=1),
-            Series("deadline", [deadline, deadline], [1e3, 1e5], "dashed", tone=0),
-            Series("budget", [0.25, 8], [budget, budget], "dashed", tone=4),
-            Series(
+            Points("8 GPUs (right) to 256 (left)", days[::-1], bills[::-1], tone=1),
+            Points("sizes", days[::-1], bills[::-1], "points", tone=1),
+            Points("deadline", [deadline, deadline], [1e3, 1e5], "dashed", tone=0),
+            Points("budget", [0.25, 8], [budget, budget], "dashed", tone=4),
+            Points(
                 "size to buy",
                 [days[at] if at is not None else 1.0],
                 [bills[at] if at is not None else np.nan],

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scalelab import units
 from scalelab.models.machines import failures, hardware, memory, up_or_out
 from scalelab.records import Stamp
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
 
 SMALL, BIG = "A100 SXM 40GB", "H200 SXM"
@@ -37,8 +37,8 @@ def up_or_out_by_size(price: float, serial: float, least: float = 1e9, most: flo
         Axis("parameters, billions", log=True, ticks=(1, 10, 100, 1000)),
         Axis("price of a unit of throughput", log=True, low=0.3, ticks=(0.5, 1, 2, 5, 10, 50)),
         (
-            Series(f"out: as many {SMALL} as hold it", models / 1e9, out, tone=1),
-            Series(f"up: as many {BIG} as hold it", models / 1e9, up, tone=2),
+            Points(f"out: as many {SMALL} as hold it", models / 1e9, out, tone=1),
+            Points(f"up: as many {BIG} as hold it", models / 1e9, up, tone=2),
         ),
         {
             "Up wins from": "the start"
@@ -64,9 +64,9 @@ def threads(
         Axis("threads", ticks=tuple(counts)),
         Axis("speedup over one thread", low=0.0),
         (
-            Series("ideal", counts, np.minimum(counts, cap), "dashed", tone=0),
-            Series("matrix product", counts, products, "points", tone=1),
-            Series("adding two long vectors", counts, streams, "points", tone=2),
+            Points("ideal", counts, np.minimum(counts, cap), "dashed", tone=0),
+            Points("matrix product", counts, products, "points", tone=1),
+            Points("adding two long vectors", counts, streams, "points", tone=2),
         ),
         stamp=stamp,
     )
@@ -82,8 +82,8 @@ def checkpoints(write: float, restart: float, mttf: float) -> Chart:
         Axis("minutes of work between checkpoints", log=True, ticks=(1, 3, 10, 30, 100, 300)),
         Axis("share of the time that counts", low=0.0, high=1.0),
         (
-            Series("kept", intervals / 60, share, tone=1),
-            Series(
+            Points("kept", intervals / 60, share, tone=1),
+            Points(
                 "Daly's interval",
                 [best / 60],
                 [failures.useful_share(best, write, restart, mttf)],

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scalelab import units
 from scalelab.models.scaling import laws, speedup
 from scalelab.records import Stamp
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS
 
 
@@ -22,10 +22,10 @@ def two_readings(serial: float, measured_on: float, most: int = 1024) -> Chart:
     there = laws.gustafson(measured_on, serial)
     top = speedup.ceiling(own)
     series = [
-        Series("ideal S = K", workers, workers, "dashed", tone=0),
-        Series("job that grows with K", workers, grown, tone=3),
-        Series("job that stays as it is", workers, laws.amdahl(workers, own), tone=1),
-        Series("where s was measured", [measured_on], [there], "points", tone=2),
+        Points("ideal S = K", workers, workers, "dashed", tone=0),
+        Points("job that grows with K", workers, grown, tone=3),
+        Points("job that stays as it is", workers, laws.amdahl(workers, own), tone=1),
+        Points("where s was measured", [measured_on], [there], "points", tone=2),
     ]
     x, y = (
         Axis(label, log=True, low=0.9, high=most * 1.15, ticks=tuple(POWERS[::2]))
@@ -59,7 +59,7 @@ def fitted(
     workers = np.asarray(workers, dtype=float)
     line = np.geomspace(workers.min(), workers.max(), 60)
     series = [
-        Series(name, line, curve(line), tone=tone)
+        Points(name, line, curve(line), tone=tone)
         for tone, (name, curve) in zip((3, 1, 4), curves.items(), strict=False)
     ]
     ticks = tuple(workers) if workers.size <= 8 else tuple(workers[::2])
@@ -67,6 +67,6 @@ def fitted(
         title,
         Axis(x, log=True, ticks=ticks),
         Axis(y, low=0.0),
-        (*series, Series("measured", workers, values, "points", tone=2)),
+        (*series, Points("measured", workers, values, "points", tone=2)),
         stamp=stamp,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from scalelab import units
 from scalelab.models.network import algorithms, bandwidth, collectives, crossover, network, overlap
 from scalelab.records import Stamp
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS
 from scalelab.show.sliders import Slider
 
@@ -35,13 +35,13 @@ def sweep(
     series = []
     for tone, (name, fit) in enumerate(fitted.items(), 1):
         size = np.geomspace(fit.sweep.size.min(), fit.sweep.size.max(), 60)
-        series.append(Series(f"fitted, {name}", size / _MB, 1e3 * fit.seconds(size), tone=tone))
+        series.append(Points(f"fitted, {name}", size / _MB, 1e3 * fit.seconds(size), tone=tone))
         measured = fit.sweep.size / _MB, 1e3 * fit.sweep.seconds
-        series.append(Series(name, *measured, "points", tone=tone))
+        series.append(Points(name, *measured, "points", tone=tone))
     if naive is not None:
         line = 1e3 * naive(size)
         series.append(
-            Series(
+            Points(
                 "least squares in seconds",
                 size / _MB,
                 np.where(line > 0, line, np.nan),
@@ -76,7 +76,7 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
     sizes = np.geomspace(1e3, 1e10, 15)
     factor = bandwidth.bus_factor(workers)
     series = [
-        Series(
+        Points(
             name,
             sizes / _MB,
             100 * factor * sizes / collectives.all_reduce(sizes, workers, link, name) / speed,
@@ -91,7 +91,7 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
         f"All-reduce among K = {workers:,}",
         Axis("message M, MB", log=True, ticks=(0.001, 0.1, 10.0, 1000.0)),
         Axis("share of the link that it gets, %", low=0.0, high=105),
-        (*series, Series("your message", [size / _MB] * 2, [0.0, 105], "dashed", tone=0)),
+        (*series, Points("your message", [size / _MB] * 2, [0.0, 105], "dashed", tone=0)),
         {
             "Fastest": best,
             "It takes": units.text(seconds, "s"),
@@ -114,10 +114,10 @@ def critical(compute: float, size: float, link: network.Network, most: int = 102
         Axis("workers K", log=True, ticks=tuple(workers[::2])),
         Axis("seconds of a step", log=True),
         (
-            Series("computation T(1) / K", workers, compute / workers, tone=1),
-            Series("all-reduce by ring", workers, shown, tone=2),
-            Series("both, nothing hidden", workers, compute / workers + exchange, tone=3),
-            Series("critical scale", [there], [compute / there], "points", tone=4),
+            Points("computation T(1) / K", workers, compute / workers, tone=1),
+            Points("all-reduce by ring", workers, shown, tone=2),
+            Points("both, nothing hidden", workers, compute / workers + exchange, tone=3),
+            Points("critical scale", [there], [compute / there], "points", tone=4),
         ),
         stamp=MODEL,
     )

@@ -9,12 +9,12 @@ import numpy as np
 
 from scalelab import units
 from scalelab.refusal import Refusal
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
 
 if TYPE_CHECKING:
     from scalelab.plan.plan import Plan
-    from scalelab.plan.row import Row
+    from scalelab.plan.row import PlanRow
 
 DAY = 86400
 
@@ -37,24 +37,24 @@ def sizes(plan: Plan) -> Chart:
     said = "model" if fitting else "model, does not fit"
     within = "nine of ten published runs lay within"
     if len(rows) == 1:
-        series = [Series(f"{said}; {within}", workers, times, "points", tone=1, low=low, high=high)]
+        series = [Points(f"{said}; {within}", workers, times, "points", tone=1, low=low, high=high)]
     else:
         series = [
-            Series("if nothing were lost", workers, ideal, "dashed", tone=0),
-            Series(within, workers, times, "band", tone=1, low=low, high=high),
-            Series(said, workers, times, tone=1),
+            Points("if nothing were lost", workers, ideal, "dashed", tone=0),
+            Points(within, workers, times, "band", tone=1, low=low, high=high),
+            Points(said, workers, times, tone=1),
         ]
     deadline = plan.job.goal.deadline
     if whole and deadline is not None:
         ends = workers if len(rows) > 1 else np.array([workers[0] / 2, workers[0] * 2])
         series.append(
-            Series("deadline", ends, np.full(ends.shape, deadline / DAY), "dashed", tone=2)
+            Points("deadline", ends, np.full(ends.shape, deadline / DAY), "dashed", tone=2)
         )
     readouts = {"Size to buy": "none" if plan.chosen is None else str(plan.chosen)}
     if plan.bought:
         at = plan.bought
         y = _days(at) if whole else at.seconds
-        series.append(Series("size to buy", [at.workers], [y], "points", tone=3))
+        series.append(Points("size to buy", [at.workers], [y], "points", tone=3))
         readouts |= {
             "Step": units.text(at.seconds, "s"),
             "MFU": units.text(at.mfu, "%"),
@@ -73,6 +73,6 @@ def sizes(plan: Plan) -> Chart:
     )
 
 
-def _days(row: Row) -> float:
+def _days(row: PlanRow) -> float:
     """Return the days of the whole run, without end where none is given."""
     return math.inf if row.run is None else row.run / DAY

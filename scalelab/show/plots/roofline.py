@@ -10,7 +10,7 @@ from scalelab import units
 from scalelab.models.kernels import attention, kernels, roofline
 from scalelab.models.machines import hardware
 from scalelab.records import Stamp
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
 from scalelab.show.sliders import Slider
 
@@ -53,23 +53,23 @@ def roofs(
         return roofline.attainable(at, *roof) / unit
 
     main, tag = f"{format_name}, from {level}", level if faster else ""
-    series = [Series(main, at, under(at, peak, bandwidth), tone=1, tag=tag)]
+    series = [Points(main, at, under(at, peak, bandwidth), tone=1, tag=tag)]
     for tone, (name, value) in enumerate(faster, 3):
         end = roofline.ridge(peak, value)
         slope = _through(end)
         slope = slope[slope <= end]
-        series.append(Series(f"from {name}", slope, under(slope, peak, value), tone=tone, tag=name))
+        series.append(Points(f"from {name}", slope, under(slope, peak, value), tone=tone, tag=name))
     for name, value in others:
-        series.append(Series(name, at, np.full_like(at, value / unit), "dashed", tone=0))
+        series.append(Points(name, at, np.full_like(at, value / unit), "dashed", tone=0))
     if theory:
         beyond = _through(corner, roofline.ridge(*theory))
         beyond = beyond[beyond >= corner]
         label = "printed by the seller"
-        series.append(Series(label, beyond, under(beyond, *theory), "dashed", tone=5))
+        series.append(Points(label, beyond, under(beyond, *theory), "dashed", tone=5))
     if points:
         x, y = zip(*points.values(), strict=True)
         names = tuple(points)
-        series.append(Series("kernel", x, np.array(y) / unit, "points", tone=2, names=names))
+        series.append(Points("kernel", x, np.array(y) / unit, "points", tone=2, names=names))
     reached = np.concatenate([one.y for one in series])
     return Chart(
         title,
@@ -105,12 +105,12 @@ def moving(device: str, sequences: float, context: float) -> Chart:
     peak, bandwidth = hardware.peak(spec, FORMAT), spec.bandwidth
     points = layer(int(sequences), int(context))
     at = np.union1d(np.geomspace(0.5, 20000, 60), roofline.ridge(peak, bandwidth))
-    series = [Series("roof", at, roofline.attainable(at, peak, bandwidth) / 1e12, tone=0)]
+    series = [Points("roof", at, roofline.attainable(at, peak, bandwidth) / 1e12, tone=0)]
     readouts = {"Ridge": f"{roofline.ridge(peak, bandwidth):.0f} FLOP/B"}
     for tone, (name, kernel) in enumerate(points.items(), 1):
         reached = float(roofline.attainable(kernel.intensity, peak, bandwidth))
         here = [float(kernel.intensity)], [reached / 1e12]
-        series.append(Series(name, *here, "points", tone=tone))
+        series.append(Points(name, *here, "points", tone=tone))
         kind = roofline.classify(kernel.flops, kernel.bytes, peak, bandwidth)
         readouts[name.capitalize()] = f"{units.text(float(kernel.intensity))} FLOP/B, {kind}"
     return Chart(

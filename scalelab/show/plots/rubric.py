@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scalelab.rubric import rubric
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
 
 # The study of the section, with an accuracy that slips as batches grow.
@@ -32,17 +32,17 @@ def recommended(floor: float, tolerance: float, deadline: str, price: float) -> 
         Axis("workers K", log=True, ticks=WORKERS),
         Axis("efficiency", low=0.0, high=1.05),
         (
-            Series("floor", WORKERS, np.full(len(WORKERS), floor), "dashed", tone=0),
-            Series("fails the gate", WORKERS, only(lambda r: not r.passes_gate), "points", tone=4),
-            Series(
+            Points("floor", WORKERS, np.full(len(WORKERS), floor), "dashed", tone=0),
+            Points("fails the gate", WORKERS, only(lambda r: not r.passes_gate), "points", tone=4),
+            Points(
                 "misses a limit",
                 WORKERS,
                 only(lambda r: r.passes_gate and r.missed),
                 "points",
                 tone=2,
             ),
-            Series("may be recommended", WORKERS, only(lambda r: r.eligible), "points", tone=1),
-            Series("recommended", WORKERS, only(lambda r: r.workers == picked), "points", tone=3),
+            Points("may be recommended", WORKERS, only(lambda r: r.eligible), "points", tone=1),
+            Points("recommended", WORKERS, only(lambda r: r.workers == picked), "points", tone=3),
         ),
         {
             "Recommended": "none" if row is None else f"K = {picked}",

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scalelab import units
 from scalelab.models.scaling import speedup
 from scalelab.records import Recording
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS, Column, lines, workers_axis
 
 
@@ -24,10 +24,10 @@ def fixed_job(serial: float, floor: float = 0.5, most: int = 1024) -> Chart:
     curve = 1 / speedup.fixed_job_seconds(shown, serial)
     top = speedup.ceiling(serial)
     series = [
-        Series("ideal S = K", shown, shown, "dashed", tone=0),
-        Series("ceiling 1/s", shown, np.full_like(shown, min(top, 2.0 * most)), "dashed", tone=2),
-        Series("speedup S(K)", shown, curve),
-        Series("last K that keeps the floor", [knee], [1 / seconds[knee - 1]], "points", tone=3),
+        Points("ideal S = K", shown, shown, "dashed", tone=0),
+        Points("ceiling 1/s", shown, np.full_like(shown, min(top, 2.0 * most)), "dashed", tone=2),
+        Points("speedup S(K)", shown, curve),
+        Points("last K that keeps the floor", [knee], [1 / seconds[knee - 1]], "points", tone=3),
     ]
     return Chart(
         f"Speedup of a fixed job whose serial fraction is {units.text(serial, digits=4)}",
@@ -48,7 +48,7 @@ def efficiency(serials: Sequence[float], most: int = 512) -> Chart:
     """Efficiency over worker counts for several serial fractions."""
     workers = POWERS[most >= POWERS]
     series = [
-        Series(
+        Points(
             f"s = {serial:g}",
             workers,
             speedup.efficiency(1.0, speedup.fixed_job_seconds(workers, serial), workers),
@@ -56,7 +56,7 @@ def efficiency(serials: Sequence[float], most: int = 512) -> Chart:
         )
         for tone, serial in enumerate(serials, start=1)
     ]
-    half = Series(
+    half = Points(
         "half the fleet's time lost", workers, np.full_like(workers, 0.5), "dashed", tone=0
     )
     return Chart(
@@ -80,8 +80,8 @@ def working_sets(recording: Recording) -> Chart:
         Axis("working set, MiB", log=True, ticks=(0.5, 1, 2, 4)),
         Axis("speedup S(2)", low=0.0),
         (
-            Series("ideal S = 2", line, np.full(2, 2.0), "dashed", tone=0),
-            Series(
+            Points("ideal S = 2", line, np.full(2, 2.0), "dashed", tone=0),
+            Points(
                 "measured",
                 mebibytes,
                 [one.median / two.median for one, two in pairs],

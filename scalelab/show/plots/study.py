@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scalelab import units
 from scalelab.models.scaling import statistical, study
 from scalelab.records import Stamp
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS
 
 MOST = 1024
@@ -37,9 +37,9 @@ def lenses(exponent: float, serial: float = 0.02, exchange: float = 0.005) -> Ch
         Axis("workers K", log=True, ticks=tuple(POWERS[::2])),
         Axis("efficiency E(K), work per paid worker", low=0.0, high=1.05),
         (
-            Series("strong: the work stays", workers, efficiency(0.0)[0], "dashed", tone=0),
-            Series("weak: as much as workers", workers, efficiency(1.0)[0], "dashed", tone=3),
-            Series("yours", workers, own),
+            Points("strong: the work stays", workers, efficiency(0.0)[0], "dashed", tone=0),
+            Points("weak: as much as workers", workers, efficiency(1.0)[0], "dashed", tone=3),
+            Points("yours", workers, own),
         ),
         {
             f"E at K = {MOST:,}": f"{own[-1]:.3f}",
@@ -63,9 +63,9 @@ def both(
         Axis("workers K", log=True, ticks=tuple(sorted({*strong, *weak}))),
         Axis("efficiency, relative to the first row", low=0.0, high=1.05),
         (
-            Series("ideal", [min([*strong, *weak]), most], [1, 1], "dashed", tone=0),
-            Series("strong: the work stays", list(strong), list(strong.values()), tone=1),
-            Series("weak: the work grows", list(weak), list(weak.values()), tone=3),
+            Points("ideal", [min([*strong, *weak]), most], [1, 1], "dashed", tone=0),
+            Points("strong: the work stays", list(strong), list(strong.values()), tone=1),
+            Points("weak: the work grows", list(weak), list(weak.values()), tone=3),
         ),
         stamp=stamp,
     )
@@ -82,9 +82,9 @@ def batch_trade(least_steps: float, least_samples: float, batches: ArrayLike) ->
         Axis("global batch B", log=True, ticks=tuple(batches[::2])),
         Axis("multiple of the least", log=True, ticks=(1, 2, 4, 8, 16)),
         (
-            Series("steps to the target", batches, steps, tone=1),
-            Series("samples to the target", batches, samples, tone=2),
-            Series("critical batch", [critical], [2.0], "points", tone=3),
+            Points("steps to the target", batches, steps, tone=1),
+            Points("samples to the target", batches, samples, tone=2),
+            Points("critical batch", [critical], [2.0], "points", tone=3),
         ),
         stamp=MODEL,
     )

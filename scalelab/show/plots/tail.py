@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from scalelab.models.waiting import capacity, queues, tail
 from scalelab.records import Stamp
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
 
 BUSY = np.array([0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97])
@@ -26,14 +26,14 @@ def pool(utilization: float, servers: float, fan_out: float) -> Chart:
         for (name, share), tone in zip(SHARES.items(), tones, strict=True):
             kind = "dashed" if name == "p50" else "line"
             curve = _response(servers, share, calls)
-            curves.append(Series(f"{what}, {name}", BUSY, curve, kind, tone=tone))
+            curves.append(Points(f"{what}, {name}", BUSY, curve, kind, tone=tone))
             here[what, name] = np.exp(np.interp(utilization, BUSY, np.log(curve)))
     both = {
         what: " and ".join(f"{here[what, name]:.3g}" for name in SHARES)
         for what in ("one call", "page")
     }
     marks = [utilization] * len(here)
-    curves.append(Series("where you are", marks, list(here.values()), "points", tone=0))
+    curves.append(Points("where you are", marks, list(here.values()), "points", tone=0))
     return Chart(
         f"{_counted(servers, 'server')} per pool, {utilization:.0%} busy, "
         f"{_counted(fan_out, 'call')} per page",
@@ -70,7 +70,7 @@ def tails(title: str, columns: Mapping[str, ArrayLike], stamp: Stamp | None = No
         slower = 1 - np.arange(len(ordered)) / len(ordered)  # at least as slow as this one
         keep = np.unique(np.geomspace(1, len(ordered), 60).round().astype(int))
         at = np.sort(len(ordered) - keep)  # dense where it is rare
-        series.append(Series(name, 1e3 * ordered[at], slower[at], tone=tone))
+        series.append(Points(name, 1e3 * ordered[at], slower[at], tone=tone))
     return Chart(
         title,
         Axis("response, ms", log=True),
@@ -85,7 +85,7 @@ def moments(
 ) -> Chart:
     """The response of each request over the time at which it was planned."""
     series = [
-        Series(name, planned, 1e3 * seconds, "points", tone=tone)
+        Points(name, planned, 1e3 * seconds, "points", tone=tone)
         for tone, (name, (planned, seconds)) in enumerate(runs.items(), 1)
     ]
     return Chart(
@@ -106,8 +106,8 @@ def batches(
         Axis("requests per second", low=0.0),
         Axis("time of a batch, ms", low=0.0),
         (
-            Series("from one to the next", throughput, 1e3 * np.asarray(seconds), tone=0),
-            Series("measured", throughput, 1e3 * np.asarray(seconds), "points", tone=2),
+            Points("from one to the next", throughput, 1e3 * np.asarray(seconds), tone=0),
+            Points("measured", throughput, 1e3 * np.asarray(seconds), "points", tone=2),
         ),
         {"Batches": ", ".join(f"{int(n)}" for n in batch)},
         stamp,

@@ -13,7 +13,7 @@ from scalelab import units
 from scalelab.models.graphs import dags, schedule, workdepth
 from scalelab.models.graphs.timeline import Schedule
 from scalelab.records import Stamp
-from scalelab.show.chart import Axis, Chart, Series
+from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def watch(workers: float, which: str) -> Chart:
         Axis("worker", low=0.0, high=17.0, ticks=(1, 4, 8, 12, 16)),
         (
             *chart.series,
-            Series("no schedule ends before", [least, least], ends, "dashed", tone=0),
-            Series("no greedy one ends after", [most, most], ends, "dashed", tone=3),
+            Points("no schedule ends before", [least, least], ends, "dashed", tone=0),
+            Points("no greedy one ends after", [most, most], ends, "dashed", tone=3),
         ),
         {
             "Work, depth": f"{work:g}, {depth:g}",
@@ -104,14 +104,14 @@ def graph(
     for start, end in dag.edges:
         x += [level[start], level[end], np.nan]
         y += [place[start], place[end], np.nan]
-    series = [Series("needs", x, y, "dashed", tone=0)]
+    series = [Points("needs", x, y, "dashed", tone=0)]
     kind = {label: name for name, labels in kinds.items() for label in labels}
     marked: dict[str, list] = {}
     for node, label in dag.nodes(data="label"):
         marked.setdefault(kind.get(label, "other"), []).append(node)
     for tone, (name, chosen) in enumerate(sorted(marked.items(), key=lambda i: i[0] == "other"), 1):
         series.append(
-            Series(
+            Points(
                 name, [level[n] for n in chosen], [place[n] for n in chosen], "points", tone=tone
             )
         )
@@ -139,21 +139,21 @@ def between_bounds(
         Axis("workers K", log=True, ticks=tuple(workers)),
         Axis("time", log=True),
         (
-            Series(
+            Points(
                 "no schedule is faster",
                 line,
                 workdepth.lower_bound(work, depth, line),
                 "dashed",
                 tone=0,
             ),
-            Series(
+            Points(
                 "no greedy one is slower",
                 line,
                 workdepth.brent(work, depth, line),
                 "dashed",
                 tone=3,
             ),
-            Series("greedy", workers, ends, "points", tone=2),
+            Points("greedy", workers, ends, "points", tone=2),
         ),
         stamp=MODEL,
     )
@@ -170,7 +170,7 @@ def _bars(label, slots, names, tone):
     for slot in slots:
         x += [slot.start, slot.finish, np.nan]
         y += [names[slot.worker]] * 2 + [np.nan]
-    return Series(label, x or [np.nan], y or [np.nan], "lane", tone=tone)
+    return Points(label, x or [np.nan], y or [np.nan], "lane", tone=tone)
 
 
 def _layout(dag):

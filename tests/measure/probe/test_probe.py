@@ -270,7 +270,9 @@ def test_ranks_of_a_torchrun_do_not_disturb_each_other(monkeypatch):
 
 @pytest.mark.parametrize("device", ["tpu", None, 3])
 def test_an_unknown_device_is_refused(device):
-    with pytest.raises(ValueError, match='device must be "cpu", "cuda", "auto" or a Device, got'):
+    with pytest.raises(
+        ValueError, match='device must be "cpu", "cuda", "auto" or a Stopwatch, got'
+    ):
         probe.probe(device=device)
 
 

@@ -16,12 +16,12 @@ STATED = {"L1d": 96 * KIB, "L2": 2 * MIB, "L3": 32 * MIB}
 
 
 def processor(threads=2, memory=2**33, stated=STATED):
-    return workbench.Processor(devices.Processor(), "cpu", memory, stated, "DRAM", threads)
+    return workbench.ProcessorBench(devices.Processor(), "cpu", memory, stated, "DRAM", threads)
 
 
 def graphics(cache=50 * MIB, free=2**30):
     """The bench of a GPU, with its tensors on the processor."""
-    return workbench.Cuda(FakeGpu(), "cpu", free, {"L2": cache}, "HBM")
+    return workbench.CudaBench(FakeGpu(), "cpu", free, {"L2": cache}, "HBM")
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_a_gpu_is_asked_for_its_cache_its_free_memory_and_its_bus(bus, last, mon
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-@pytest.mark.parametrize("name", workbench.Cuda.formats)
+@pytest.mark.parametrize("name", workbench.CudaBench.formats)
 def test_every_format_runs_on_a_real_gpu_unless_it_is_too_old(name):
     bench = workbench.pick("cuda")
     try:

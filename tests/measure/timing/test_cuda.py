@@ -155,7 +155,9 @@ def test_a_gpu_that_is_not_there_is_refused_in_one_sentence(monkeypatch):
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:0", None, 3, print])
 def test_an_unknown_device_is_refused(device):
-    with pytest.raises(ValueError, match='device must be "cpu", "cuda", "auto" or a Device, got'):
+    with pytest.raises(
+        ValueError, match='device must be "cpu", "cuda", "auto" or a Stopwatch, got'
+    ):
         timing.measure(lambda: None, label="work", device=device)
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 from scalelab import ranks
 from scalelab.measure.timing import stats
+from scalelab.models.waiting import tail
 from scalelab.refusal import Refusal
 
 THOROUGH = pytest.mark.thorough
@@ -75,40 +76,9 @@ def test_too_few_values_are_refused_with_how_many_it_takes():
     assert stats.margin([1, 2, 3, 4, 5]) == math.inf
 
 
-# The least n with p^n at most 2.5 %: neither end is then left to luck more often than that.
-@pytest.mark.parametrize(("share", "need"), [(0.5, 6), (0.75, 13), (0.9, 36), (0.99, 368)])
-def test_a_percentile_needs_so_many_values_and_one_fewer_is_refused(share, need):
-    assert stats.fewest(share) == stats.fewest(1 - share) == need
-    assert share**need <= 0.025 < share ** (need - 1)
-    found = stats.percentile(range(1, need + 1), share)
-    assert found.high == need
-    with pytest.raises(ValueError, match=f"values must be at least {need} for a 95 % interval of"):
-        stats.percentile(range(1, need), share)
-
-
 @given(TIMES)
 def test_the_half_of_the_values_has_the_interval_of_the_median(values):
-    assert stats.percentile(values, 0.5)[1:] == stats.median_interval(values)
-
-
-@pytest.mark.parametrize("trials", [100, pytest.param(1000, marks=THOROUGH)])
-@pytest.mark.parametrize(
-    ("n", "share"), [(36, 0.9), (100, 0.9), (400, 0.99), (60, 0.25), (500, 0.95)]
-)
-def test_the_interval_of_a_percentile_covers_it_at_least_as_often_as_promised(n, share, trials):
-    """Against the binomial counted out exactly, and against heavy-tailed samples."""
-    low, high = (int(v) for v in stats.percentile(range(1, n + 1), share)[1:])
-    terms = [math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)]
-    exact = sum(terms[low:high])
-    assert exact >= 0.95 - 1e-12
-    assert sum(terms[: low + 1]) > 0.025  # one rank further in would risk more on its side
-    assert sum(terms[high - 1 :]) > 0.025
-    rng, true = random.Random(n), (1 - share) ** (-1 / 1.5)
-    covered = 0
-    for _ in range(trials):
-        found = stats.percentile([rng.paretovariate(1.5) for _ in range(n)], share)
-        covered += found.low <= true <= found.high
-    assert abs(covered / trials - exact) < 5 * math.sqrt(exact * (1 - exact) / trials)
+    assert tail.percentile_interval(values, 0.5) == stats.median_interval(values)
 
 
 def pairs(rng, n, common):

@@ -12,7 +12,7 @@ from scalelab import records
 from scalelab.files import kineto
 from scalelab.measure.ranks import jobs, workers
 from scalelab.measure.trace import profile, trace
-from scalelab.measure.trace.timeline import Step
+from scalelab.measure.trace.timeline import TracedStep
 from scalelab.records import Machine, Split
 from scalelab.refusal import Refusal
 from tests.measure import worker_jobs
@@ -483,7 +483,7 @@ def test_a_transfer_that_is_over_waits_no_longer():
 
     def one(start, end):
         event = kineto.Event("gloo:send", "user_annotation", HOST, 1, start, end, None)
-        return Step("s", (0, 10), (), (), (), (), (), (event,))
+        return TracedStep("s", (0, 10), (), (), (), (), (), (event,))
 
     assert profile._waits((one(1, 2), one(7, 9))) == [[(1, 2)], [(7, 7)]]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from scalelab.models.cost import cost, energy, step
-from scalelab.models.cost.energy import Grid
+from scalelab.models.cost.energy import ElectricityGrid
 from scalelab.models.cost.step import Step
 from scalelab.refusal import Refusal
 
@@ -27,7 +27,7 @@ def test_the_published_footprint_of_gpt_3():
     """Patterson et al. 2021: 10,000 V100 at 330 W for 14.8 days, PUE 1.10: 1287 MWh, 552.1 t."""
     joules = energy.joules(14.8 * DAY, watts=330, workers=10_000, pue=1.10)
     assert joules / MWH == pytest.approx(1287, rel=0.005)  # days are published to a tenth
-    grid = Grid(intensity=429, place="USA", date="2020", source="arXiv:2104.10350")
+    grid = ElectricityGrid(intensity=429, place="USA", date="2020", source="arXiv:2104.10350")
     assert energy.grams(1287 * MWH, grid) / 1e6 == pytest.approx(552.1, abs=0.05)
 
 
@@ -57,7 +57,7 @@ def test_energy_scales_with_everything(seconds, watts, workers, pue):
     joules = energy.joules(seconds, watts, workers, pue)
     assert joules >= seconds * watts * workers * (1 - 1e-12)
     assert energy.joules(2 * seconds, watts, workers, pue) == pytest.approx(2 * joules)
-    grid = Grid(300, "somewhere", "2024-05")
+    grid = ElectricityGrid(300, "somewhere", "2024-05")
     assert energy.grams(joules, grid) == pytest.approx(joules / 3.6e6 * 300)
 
 
@@ -76,11 +76,20 @@ def test_power_lies_between_idle_and_busy(share, idle, more):
         ),
         (lambda: energy.watts(80, 100, 700), r"utilization must be in \[0, 1\], got 80: "),
         (lambda: energy.joules(1, 1, pue=0.9), "pue must be a finite number from 1 on, got 0.9: "),
-        (lambda: energy.grams(1, 429), "grid must be a Grid, got 429: .* without place and date"),
-        (lambda: Grid(-1, "USA", "2020"), "intensity must be a finite number from 0 on, got -1: "),
-        (lambda: Grid(429, "", "2020"), "place must be text, got '': name the grid"),
-        (lambda: Grid(429, "USA", "lately"), "date must be a year, .*, got 'lately': say when"),
-        (lambda: Grid(429, "USA", 2020), "date must be a year, .*, got 2020: say when"),
+        (
+            lambda: energy.grams(1, 429),
+            "grid must be an ElectricityGrid, got 429: .* without place and date",
+        ),
+        (
+            lambda: ElectricityGrid(-1, "USA", "2020"),
+            "intensity must be a finite number from 0 on, got -1: ",
+        ),
+        (lambda: ElectricityGrid(429, "", "2020"), "place must be text, got '': name the grid"),
+        (
+            lambda: ElectricityGrid(429, "USA", "lately"),
+            "date must be a year, .*, got 'lately': say when",
+        ),
+        (lambda: ElectricityGrid(429, "USA", 2020), "date must be a year, .*, got 2020: say when"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_sentence(call, sentence):

@@ -40,18 +40,14 @@ def simulate(work, interval, offer, rng):
 
 @pytest.mark.parametrize("between", [0.5 * HOUR, 2 * HOUR, 20 * HOUR])
 @pytest.mark.parametrize("interval", [600, 1800])
-def test_bills_and_times_are_those_of_a_simulated_job(between, interval):
+def test_bills_are_those_of_a_simulated_job(between, interval):
     offer, work = replace(OFFER, between=between), 4 * HOUR
     rng = np.random.default_rng(11)
     runs = np.array([simulate(work, interval, offer, rng) for _ in range(3000)])
-    billed, waited, preemptions = runs.T
+    billed, _, preemptions = runs.T
     error = 4 / np.sqrt(len(runs))
     expected = spot.billed_seconds(work, interval, offer)
     assert expected == pytest.approx(billed.mean(), abs=error * billed.std())
-    elapsed = billed + waited
-    assert spot.elapsed_seconds(work, interval, offer) == pytest.approx(
-        elapsed.mean(), abs=error * elapsed.std()
-    )
     assert expected / between == pytest.approx(preemptions.mean(), abs=error * preemptions.std())
     assert spot.dollars(work, interval, offer) == pytest.approx(expected / HOUR * 1.2, rel=1e-12)
 
@@ -59,7 +55,6 @@ def test_bills_and_times_are_those_of_a_simulated_job(between, interval):
 def test_without_preemptions_only_the_checkpoints_are_extra():
     calm = replace(OFFER, between=1e12)
     assert spot.billed_seconds(6000, 600, calm) == pytest.approx(6000 * 660 / 600, rel=1e-6)
-    assert spot.elapsed_seconds(6000, 600, calm) == pytest.approx(6600, rel=1e-6)
 
 
 def test_at_the_break_even_price_both_bills_are_equal():
@@ -108,7 +103,6 @@ def test_longer_calm_and_shorter_pauses_never_cost_more(work, interval, between,
         replace(offer, hourly=0.9),
     ):
         assert spot.dollars(work, interval, better) <= bill * (1 + 1e-12)
-    assert spot.elapsed_seconds(work, interval, offer) >= spot.billed_seconds(work, interval, offer)
 
 
 @pytest.mark.parametrize(
@@ -130,10 +124,10 @@ def test_an_offer_holds_plain_floats_whatever_it_was_given():
     offer = Spot(Fraction(6, 5), np.float32(7200), 60, np.int64(300), Fraction(900))
     assert offer == OFFER
     assert {type(value) for value in vars(offer).values()} == {float}
-    assert spot.elapsed_seconds([1e4, 1e4], 600, offer).dtype == float
+    assert spot.billed_seconds([1e4, 1e4], 600, offer).dtype == float
 
 
 def test_a_price_is_no_offer():
-    for function in (spot.billed_seconds, spot.elapsed_seconds, spot.dollars):
+    for function in (spot.billed_seconds, spot.dollars):
         with pytest.raises(Refusal, match=r"spot must be a Spot, got 1.2: write Spot"):
             function(3600, 600, 1.2)

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from scalelab.models.graphs import autograd, schedule, workdepth
-from scalelab.models.graphs.timeline import faults
 from scalelab.refusal import Refusal
+from tests.models.schedule_faults import faults
 
 
 def loss_of_a_model():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from scalelab.models.graphs import pipeline, schedule, workdepth
-from scalelab.models.graphs.timeline import faults
+from tests.models.schedule_faults import faults
 
 STAGES, MICROBATCHES, CHUNKS = st.integers(1, 6), st.integers(1, 12), st.integers(2, 4)
 PASS = st.floats(0.1, 10)

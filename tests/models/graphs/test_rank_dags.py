@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from scalelab.models.graphs import dags, rank_dags, schedule, workdepth
-from scalelab.models.graphs.timeline import faults
+from tests.models.schedule_faults import faults
 
 COST = st.floats(0.1, 10)
 

@@ -1,13 +1,12 @@
 """Work, depth, and the bounds that follow from them."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from scalelab.models.graphs import dags, schedule, workdepth
+from scalelab.models.graphs import dags, workdepth
 from scalelab.models.scaling import speedup
 from scalelab.refusal import Refusal
 from tests.models import small_dags
@@ -21,9 +20,6 @@ def test_depth_is_the_heaviest_of_all_paths_one_can_try(dag):
     paths = list(small_dags.chains(dag))
     assert workdepth.depth(dag) == pytest.approx(max(small_dags.cost(dag, p) for p in paths))
     assert workdepth.work(dag) == pytest.approx(small_dags.cost(dag, dag))
-    for node, height in workdepth.heights(dag).items():
-        from_here = [small_dags.cost(dag, path) for path in paths if path[0] == node]
-        assert height == pytest.approx(max(from_here))
 
 
 @given(small_dags.dags())
@@ -37,7 +33,7 @@ def test_the_critical_path_is_a_path_and_as_heavy_as_the_depth(dag):
 @given(small_dags.dags(), st.floats(1e-3, 1e3))
 def test_other_units_change_every_cost_by_the_same_factor(dag, factor):
     scaled = small_dags.build({n: factor * w for n, w in dag.nodes(data="weight")}, dag.edges)
-    for quantity in (workdepth.work, workdepth.depth, lambda d: workdepth.height_bound(d, 3)):
+    for quantity in (workdepth.work, workdepth.depth):
         assert quantity(scaled) == pytest.approx(factor * quantity(dag))
 
 
@@ -99,39 +95,9 @@ def test_busy_workers_is_where_bisection_finds_the_efficiency_to_fall_below_the_
     assert workdepth.busy_workers(ratio, floor) == pytest.approx(low, rel=1e-6)
 
 
-@given(small_dags.dags(6), st.integers(1, 3))
-def test_the_height_bound_lies_between_the_lower_bound_and_the_best_schedule(dag, workers):
-    bound = workdepth.height_bound(dag, workers)
-    simple = max(workdepth.work(dag) / workers, workdepth.depth(dag))
-    assert simple <= bound * (1 + 1e-9)
-    assert bound <= small_dags.optimum(dag, workers) * (1 + 1e-9)
-
-
-@given(small_dags.dags(), st.integers(1, 5))
-def test_the_height_bound_is_the_maximum_that_a_fine_search_finds(dag, workers):
-    above = workdepth.heights(dag)
-    ends = [above[node] - weight for node, weight in dag.nodes(data="weight")]
-    searched = [*np.linspace(0, workdepth.depth(dag), 50), *above.values(), *ends]
-    best = max(
-        h + sum(min(w, max(0, above[n] - h)) for n, w in dag.nodes(data="weight")) / workers
-        for h in searched
-    )
-    assert workdepth.height_bound(dag, workers) == pytest.approx(best)
-
-
-@given(small_dags.in_trees(), st.integers(1, 4))
-def test_on_a_tree_of_unit_tasks_the_height_bound_rounded_up_is_reached(dag, workers):
-    """Hu 1961: taking the highest task first is optimal there."""
-    reached = schedule.greedy(dag, workers, "critical path").makespan
-    assert reached == math.ceil(workdepth.height_bound(dag, workers) - 1e-9)
-
-
 def test_bounds_answer_in_kind():
     assert type(workdepth.brent(100, 10, 4)) is float
-    assert type(workdepth.height_bound(dags.tree_sum(8), 4)) is float
     assert workdepth.brent(100, [10, 20], [[4], [8]]).shape == (2, 2)
-    by_workers = workdepth.height_bound(dags.tree_sum(8), [[1, 2, 4]])
-    assert by_workers.tolist() == [[7, 4, 3]]
 
 
 @pytest.mark.parametrize(
@@ -150,8 +116,7 @@ def test_bounds_answer_in_kind():
     ],
 )
 def test_what_is_no_dag_of_tasks_is_refused_in_a_sentence(dag, sentence):
-    quantities = (workdepth.work, workdepth.depth, workdepth.heights, workdepth.critical_path)
-    for function in (*quantities, lambda dag: workdepth.height_bound(dag, 2)):
+    for function in (workdepth.work, workdepth.depth, workdepth.critical_path):
         with pytest.raises(Refusal) as error:
             function(dag)
         assert error.match(f"^{sentence}$")

@@ -1,6 +1,5 @@
 """The published shorthands, against the numbers that their own papers and repositories report."""
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -32,8 +31,6 @@ MEGATRON_2020 = [
 )
 def test_megatron_reports_its_own_formula(hidden, layers, gpus, billions, dgx2, a100, cluster):
     """Twelve reported rates follow from twelve measured times, to the digits printed."""
-    parameters = conventions.megatron_parameters(layers, hidden, 51200, 1024)
-    assert parameters / 1e9 == pytest.approx(billions, abs=0.005)
     for (milliseconds, reported), batch, machines in (
         (dgx2, 8, 1),
         (a100, 16, 1),
@@ -49,12 +46,6 @@ MEGATRON_2021 = [
     *[(3.6, 3072, 30), (7.5, 4096, 36), (18.4, 6144, 40), (39.1, 8192, 48), (76.1, 10240, 60)],
     *[(145.6, 12288, 80), (310.1, 16384, 96), (529.6, 20480, 105), (1008.0, 25600, 128)],
 ]
-
-
-def test_megatron_lists_the_parameters_of_its_formula():
-    billions, hidden, layers = np.array(MEGATRON_2021).T
-    found = conventions.megatron_parameters(layers, hidden, 51200, 2048) / 1e9
-    assert found == pytest.approx(billions, abs=0.051)
 
 
 def test_days_of_training_as_megatron_estimates_them():

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from scalelab.models.kernels import roofline
-from scalelab.refusal import Refusal
 
 SIZES = st.floats(1e-3, 1e18)
 H100 = (989e12, 3.35e12)  # dense bf16 FLOP/s, bytes/s
@@ -110,30 +109,6 @@ def test_a_launch_is_a_third_term():
     assert roofline.bounds(1, 1, 1, 1, launch=1) == (1, 3, 3)
 
 
-@given(SIZES, st.lists(st.tuples(SIZES, SIZES), min_size=1, max_size=4), SIZES)
-def test_the_lowest_of_several_roofs_is_the_slowest_stage(flops, levels, peak):
-    moved = {f"L{i}": bytes for i, (bytes, _) in enumerate(levels)}
-    bandwidths = {f"L{i}": bandwidth for i, (_, bandwidth) in enumerate(levels)}
-    found = roofline.roofs(flops, moved, {"peak": peak}, bandwidths)
-    slowest = max([flops / peak, *(moved[name] / bandwidths[name] for name in moved)])
-    assert next(iter(found.values())) == min(found.values()) == pytest.approx(flops / slowest)
-
-
-def test_one_traffic_for_all_levels_draws_parallel_slopes():
-    found = roofline.roofs(1, 4, {"fp32": 67e12, "bf16": 989e12}, {"L2": 5.5e12, "HBM": 3.35e12})
-    assert found == {"HBM": 3.35e12 / 4, "L2": 5.5e12 / 4, "fp32": 67e12, "bf16": 989e12}
-    assert list(found) == ["HBM", "L2", "fp32", "bf16"]
-
-
-def test_levels_without_traffic_are_refused():
-    with pytest.raises(ValueError, match="moved must name the levels L2, HBM"):
-        roofline.roofs(1, {"HBM": 4}, {"bf16": 1e12}, {"L2": 5e12, "HBM": 3e12})
-    with pytest.raises(ValueError, match="every roof needs its own name"):
-        roofline.roofs(1, 4, {"HBM": 1e12}, {"HBM": 3e12})
-    with pytest.raises(Refusal, match="bandwidths must be a dict"):
-        roofline.roofs(1, 4, {"bf16": 1e12}, 3e12)
-
-
 def test_the_intensities_of_williams_and_colleagues():
     """CACM 52(4), page 74: a sparse matrix without and with register blocks."""
     value, index, multiply_add = 8, 4, 2
@@ -173,16 +148,3 @@ def test_a_kernel_without_arithmetic_has_no_rate_but_a_time():
     assert roofline.attainable(0, *H100) == 0
     assert roofline.bounds(0, 3.35e12, *H100)[0] == 1
     assert roofline.classify(0, 1, *H100) == "memory"
-    with pytest.raises(ValueError, match="intensity must be a finite number above 0"):
-        roofline.share(1e12, 0, *H100)
-
-
-@given(SIZES, SIZES, SIZES, st.floats(0, 1))
-def test_a_share_is_of_the_roof_and_not_of_the_peak(intensity, peak, bandwidth, part):
-    roof = roofline.attainable(intensity, peak, bandwidth)
-    assert roofline.share(part * roof, intensity, peak, bandwidth) == pytest.approx(part)
-
-
-def test_a_roof_of_several_bandwidths_is_refused_in_a_sentence():
-    with pytest.raises(ValueError, match=r"bandwidths\['L'\] must be .*, got .*: "):
-        roofline.roofs(1e9, {"L": 1e6}, {"a": 1e12}, {"L": [1e12, 2e12]})

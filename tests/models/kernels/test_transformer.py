@@ -198,14 +198,6 @@ def test_published_parameter_counts():
     assert transformer.matrix_parameters(GPT3) == 12 * 96 * 12288**2
 
 
-def test_megatrons_parameters_are_those_of_a_gpt_with_all_its_vectors():
-    """Thirteen vectors of length h in a layer: eight of biases and norms, five of the inner ones."""
-    layer = torch.nn.TransformerEncoderLayer(32, 4, 128)
-    parts = [*[layer] * 3, torch.nn.Embedding(101, 32), torch.nn.Embedding(24, 32)]
-    real = sum(p.numel() for part in parts for p in part.parameters())
-    assert conventions.megatron_parameters(3, 32, 101, 24) == pytest.approx(real, abs=1e-6)
-
-
 def test_what_is_not_given_is_as_in_gpt2():
     model = Transformer(layers=12, hidden=768, heads=12, vocabulary=50257)
     assert (model.feedforward, model.kv_heads, model.head_size) == (3072, 12, 64)

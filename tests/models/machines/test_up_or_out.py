@@ -69,8 +69,6 @@ def test_at_the_crossover_both_cost_the_same_and_beside_it_the_sides_are_clear(
         < out
         < up_or_out.price_per_throughput(crossing * 1.01, gain)
     )
-    back = up_or_out.crossover_efficiency(gain, crossing, workers, price, extra)
-    assert back == pytest.approx(efficiency)
 
 
 def test_the_crossover_is_where_bisection_finds_it():
@@ -89,10 +87,6 @@ def test_a_fair_premium_is_the_gain_over_the_efficiency():
     """At E = 0.8 a machine twice as fast is worth 2.5 small ones; at E = 1 just two."""
     assert up_or_out.crossover_price(2, 8, 0.8, hourly=1) == 2.5
     assert up_or_out.crossover_price(2, 8, 1, hourly=1) == 2
-
-
-def test_a_cheap_big_machine_cannot_be_beaten_by_any_network():
-    assert up_or_out.crossover_efficiency(gain=4, big_hourly=3, workers=8, hourly=1) > 1
 
 
 def test_what_out_costs_beyond_its_machines_is_shared_by_them():

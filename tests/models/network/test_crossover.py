@@ -66,19 +66,7 @@ def test_the_ring_of_many_workers_loses_to_the_trees_until_the_message_is_huge()
     assert sizes[0] > 1e6
 
 
-@pytest.mark.parametrize("size", [1e3, 1e6, 1e9])
-def test_the_crossover_in_workers_is_the_first_of_a_table(size):
-    count = crossover.crossover_workers(size, LINK, "ring", "double binary tree", most=4096)
-    times = [
-        (k, *(collectives.all_reduce(size, k, LINK, a) for a in ("ring", "double binary tree")))
-        for k in range(2, 400)
-    ]
-    expected = next((k for k, ring, tree in times if tree < ring), None)
-    assert count == expected or (expected is None and (count is None or count >= 400))
-
-
 def test_what_never_wins_has_no_crossover():
-    assert crossover.crossover_workers(1e6, LINK, "ring", "ring") is None
     assert crossover.crossover_size(8, LINK, "halving-doubling", "ring") == np.inf
     assert crossover.crossover_size(8, LINK, "ring", "halving-doubling") == 0
 

@@ -64,7 +64,7 @@ def test_three_phases_take_the_seconds_of_the_formula(nodes, per_node):
     seconds = 0.0
     for messages_ in plan.rounds:
         (inside,) = {m.sender // per_node == m.receiver // per_node for m in messages_}
-        one = messages.Plan(plan.workers, plan.parts, (messages_,))
+        one = messages.MessagePlan(plan.workers, plan.parts, (messages_,))
         seconds += messages.run(one, buffers(elements, elements))[1].seconds(network[inside])
     expected = hierarchy.hierarchical_all_reduce(8.0 * elements, nodes, per_node, NETWORK, ACROSS)
     assert seconds == pytest.approx(expected, rel=1e-12)
@@ -72,7 +72,7 @@ def test_three_phases_take_the_seconds_of_the_formula(nodes, per_node):
 
 def test_a_port_takes_one_message_at_a_time():
     both = (messages.Message(0, 1, 0, 1, True), messages.Message(2, 1, 0, 1, True))
-    busy = messages.Plan(3, 1, (both,))
+    busy = messages.MessagePlan(3, 1, (both,))
     with pytest.raises(ValueError, match="one message per receiver"):
         messages.run(busy, np.ones((3, 1)))
 

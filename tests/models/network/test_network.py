@@ -6,7 +6,6 @@ import warnings
 import pytest
 from hypothesis import given, strategies as st
 
-from scalelab.models.machines import hardware
 from scalelab.models.network import algorithms, collectives, crossover, hierarchy, network, overlap
 from scalelab.models.network.network import Network
 from scalelab.refusal import Refusal
@@ -36,20 +35,6 @@ def test_a_message_is_there_when_its_last_packet_is(size):
 def test_half_the_bandwidth_is_where_latency_and_bytes_take_equally_long(link):
     half = network.half_size(link)
     assert network.message_seconds(half, link) == pytest.approx(2 * link.alpha)
-    assert network.effective_bandwidth(half, link) == pytest.approx(link.bandwidth / 2)
-
-
-@given(st.floats(1e-6, 0.999), NETWORKS)
-def test_the_size_at_a_share_reaches_that_share(share, link):
-    size = network.size_at_share(share, link)
-    assert network.effective_bandwidth(size, link) == pytest.approx(share * link.bandwidth)
-
-
-@given(SIZES, NETWORKS)
-def test_no_message_gets_all_of_the_bandwidth_and_longer_ones_get_more(size, link):
-    rate = network.effective_bandwidth(size, link)
-    assert rate <= link.bandwidth * (1 + 1e-12)
-    assert rate <= network.effective_bandwidth(2 * size, link) <= 2 * rate * (1 + 1e-12)
 
 
 @given(SIZES, NETWORKS)
@@ -59,13 +44,8 @@ def test_two_messages_cost_one_latency_more_than_one(size, link):
     assert apart - together == pytest.approx(link.alpha, rel=1e-6, abs=1e-9 * apart)
 
 
-def test_the_share_of_ninety_per_cent_takes_nine_half_sizes():
-    assert network.size_at_share(0.9, LINK) == pytest.approx(9 * network.half_size(LINK))
-
-
 def test_a_link_without_latency_has_no_half_size():
     assert network.half_size(Network(alpha=0, beta=1e-9)) == 0
-    assert network.effective_bandwidth(1, Network(alpha=0, beta=2**-30)) == 2**30
 
 
 @pytest.mark.parametrize(
@@ -131,12 +111,3 @@ def test_junk_beside_a_real_network_gets_an_answer_or_a_sentence(function, data)
             assert SENTENCE.fullmatch(str(error)), error  # noqa: PT017 - either outcome is fine
         else:
             assert legitimate(answer, infinite="infinite" in function.__doc__)
-
-
-def test_a_link_of_the_catalogue_makes_a_network():
-    link = hardware.link("InfiniBand NDR")
-    made = Network.over(link, 5e-6, 1e-12)
-    assert made.bandwidth == pytest.approx(400e9 / 8)
-    assert (made.alpha, made.gamma) == (5e-6, 1e-12)
-    with pytest.raises(Refusal, match=r"link must be a Link, got 50000000000\.0: take one"):
-        Network.over(50e9, 5e-6)

@@ -156,12 +156,6 @@ def test_mismatched_arrays_are_answered_with_their_shapes():
         speedup.knee([1, 2], [1, 1, 1], 0.5)
 
 
-def test_ideal_speedup_has_an_efficiency_of_one_over_any_base():
-    counts = np.array([8.0, 16, 64])
-    assert (speedup.ideal(counts, base=8) * 8 / counts == 1).all()
-    assert speedup.ideal(5) == 5
-
-
 def test_relative_efficiency_is_the_strong_efficiency_over_another_base():
     workers, seconds = np.array([8, 64, 512]), np.array([100.0, 14.0, 2.5])
     over_one = study.strong_efficiency(700, seconds, workers)

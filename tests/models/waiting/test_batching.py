@@ -27,33 +27,6 @@ def test_half_of_the_best_throughput_takes_a_batch_of_setup_over_each():
     assert batching.throughput(setup / each, setup, each) == pytest.approx(0.5 / each)
 
 
-@given(st.floats(1, 0.99e6), st.floats(1e-6, 1e-2))
-def test_the_smallest_batch_carries_the_rate_and_one_less_does_not(rate, setup):
-    each = 1e-6
-    batch = batching.smallest_batch(rate, setup, each)
-    assert batch == int(batch) >= 1
-    assert batching.throughput(batch, setup, each) >= rate * (1 - 1e-8)
-    if batch > 1:
-        assert batching.throughput(batch - 1, setup, each) < rate
-
-
-@given(st.floats(1e-4, 10), COSTS, st.floats(1e-5, 1e-2))
-def test_the_largest_batch_keeps_the_cap_and_one_more_does_not(cap, setup, each):
-    batch = batching.largest_batch(cap, setup, each)
-    assert batch == int(batch) >= 0
-    assert batching.seconds(batch + 1, setup, each) > cap
-    if batch:
-        assert batching.seconds(batch, setup, each) <= cap * (1 + 1e-8)
-
-
-def test_whole_answers_survive_rounding():
-    """0.3 / 0.1 is just below 3 in floats, and 1 - 0.9 just below 0.1."""
-    assert batching.largest_batch(0.3, 0, 0.1) == 3
-    assert batching.smallest_batch(0.9, 1.0, 1.0) == 9
-    assert batching.smallest_batch(0, 1.0, 1.0) == 1
-    assert batching.largest_batch(0.1, 0.2, 0.1) == 0
-
-
 def test_the_fit_that_was_published_for_a_gpu():
     """A 64-fold batch takes 5.5 times as long, and serves 11.7 times as many."""
     longer = batching.seconds(64, *V100) / batching.seconds(1, *V100)
@@ -87,7 +60,3 @@ def test_constraint_and_objective_may_be_swapped_and_the_answer_changes():
     assert batching.least_latency(batch, rate, latency, floor=2000) == 8
     assert batching.most_throughput(batch, rate, latency, cap=0.010) == 32
     assert batching.most_throughput(batch, rate, latency, cap=0.001) is None
-
-
-def test_without_a_set_up_the_largest_batch_is_what_the_cap_holds():
-    assert batching.largest_batch([[1, 2]], 0, 1).tolist() == [[1, 2]]

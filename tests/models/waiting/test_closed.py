@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from scalelab.models.waiting import closed, queues
+from scalelab.models.waiting import closed
 
 TIMES = st.floats(1e-3, 10)
 CLIENTS = st.integers(1, 500)
@@ -31,35 +31,29 @@ def simulated(clients, service, think, servers, requests=60_000, seed=3):
 
 @pytest.mark.parametrize("clients", [1, 5, 20, 60])
 @pytest.mark.parametrize("servers", [1, 3])
-def test_simulated_clients_obey_the_law_and_both_bounds(clients, servers):
+def test_simulated_clients_obey_the_law_and_the_bound(clients, servers):
     rate, response = simulated(clients, 0.1, 1.5, servers)
     assert closed.throughput(clients, response, 1.5) == pytest.approx(rate, rel=0.02)
     assert rate <= closed.throughput_bound(clients, 0.1, 1.5, servers) * 1.02
-    assert response >= closed.response_bound(clients, 0.1, 1.5, servers) * 0.98
 
 
 @pytest.mark.parametrize(("clients", "servers"), [(1, 1), (200, 1), (300, 3)])
-def test_far_from_the_knee_the_bounds_are_what_is_simulated(clients, servers):
-    rate, response = simulated(clients, 0.1, 1.5, servers)
+def test_far_from_the_knee_the_bound_is_what_is_simulated(clients, servers):
+    rate, _ = simulated(clients, 0.1, 1.5, servers)
     assert rate == pytest.approx(closed.throughput_bound(clients, 0.1, 1.5, servers), rel=0.03)
-    assert response == pytest.approx(closed.response_bound(clients, 0.1, 1.5, servers), rel=0.03)
 
 
 @given(CLIENTS, TIMES, st.floats(0, 10), st.integers(1, 20))
-def test_the_bounds_belong_together_and_meet_at_the_knee(clients, service, think, servers):
+def test_up_to_the_knee_nobody_waits_and_beyond_it_every_server_is_busy(
+    clients, service, think, servers
+):
     fastest = closed.throughput_bound(clients, service, think, servers)
-    least = closed.response_bound(clients, service, think, servers)
-    assert closed.throughput(clients, least, think) == pytest.approx(fastest)
-    assert queues.concurrency(fastest, least + think) == pytest.approx(clients)
-    knee = closed.knee_clients(service, think, servers)
-    assert knee / (service + think) == pytest.approx(servers / service)
-    idle = clients <= knee * (1 - 1e-9)
-    assert not idle or fastest == pytest.approx(clients / (service + think))
+    knee = servers * (service + think) / service
+    alone = closed.throughput(clients, service, think)
+    assert fastest == pytest.approx(alone if clients <= knee else servers / service)
 
 
 def test_without_thinking_every_client_beyond_the_servers_only_waits():
-    assert closed.knee_clients(0.1, 0, 4) == 4
-    assert closed.response_bound([1, 4, 8], 0.1, 0, 4).tolist() == pytest.approx([0.1, 0.1, 0.2])
     assert closed.throughput_bound([1, 4, 8], 0.1, 0, 4).tolist() == pytest.approx([10, 40, 40])
     assert type(closed.throughput(4, 0.1)) is float
 
@@ -70,4 +64,4 @@ def test_a_loop_that_cannot_be_is_refused():
     with pytest.raises(ValueError, match="response must be a finite number above 0, got 0: "):
         closed.throughput(4, 0)
     with pytest.raises(ValueError, match="think must be a finite number from 0 on, got -1: "):
-        closed.response_bound(4, 0.1, -1)
+        closed.throughput_bound(4, 0.1, -1)

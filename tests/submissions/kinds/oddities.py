@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tests.submissions.assignment import cell_of
-from tests.submissions.kinds import FLAGGED, GRADED, code_kinds, notebook_kind
+from tests.submissions.kinds import FLAGGED, FULL, GRADED, NOTHING, code_kinds, notebook_kind
+from tests.submissions.stage import ONE, THREE, TWO
 
-ONE = "answer-1-1"
 HALF = "def half(x):\n    return x / 2"
 
 
@@ -14,15 +13,15 @@ def _half(body, before=""):
 
 
 def _mean(body, before=""):
-    return ({"answer-3-1": f"{before}\ndef mean(values):\n    {body}"},)
+    return ({THREE: f"{before}\ndef mean(values):\n    {body}"},)
 
 
-def _windows(notebook):
+def _windows(notebook, stage):
     for cell in notebook["cells"]:
         cell["source"] = cell["source"].replace("\n", "\r\n")
 
 
-def _editors(notebook):
+def _editors(notebook, stage):
     for n, cell in enumerate(notebook["cells"]):
         cell["metadata"] |= {
             "id": f"x{n}",
@@ -32,7 +31,7 @@ def _editors(notebook):
     notebook["metadata"] |= {"colab": {"provenance": []}, "accelerator": "GPU", "widgets": {}}
 
 
-def _executed(notebook):
+def _executed(notebook, stage):
     for n, cell in enumerate(notebook["cells"]):
         if cell["cell_type"] == "code":
             cell["execution_count"] = n
@@ -41,16 +40,23 @@ def _executed(notebook):
             ]
 
 
+def _blank(notebook, stage):
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["source"] = stage.source.by_id[cell["id"]].stub
+
+
 def _scratch(code):
-    def change(notebook):
-        at = notebook["cells"].index(cell_of(notebook, "check-1-1"))
+    def change(notebook, stage):
+        at = notebook["cells"].index(stage.cell(notebook, ONE, "check"))
         cell = {"cell_type": "code", "metadata": {}, "source": code, "outputs": []}
         notebook["cells"].insert(at, cell)
 
     return change
 
 
-_OWN = FLAGGED, 6.0, "own"
+LATER = {"onward": True}
+_OWN = FLAGGED, FULL, "own"
 KINDS = [
     *code_kinds(
         "oddities",
@@ -65,14 +71,14 @@ KINDS = [
             "logs": _half(
                 "logging.warning(x); return x / 2", "import logging\nlogging.basicConfig()"
             ),
-            "whole number for a number": ({"answer-2-1": "limit = 20"},),
-            "NumPy scalar": ({"answer-2-1": "limit = np.float64(20)"},),
+            "whole number for a number": ({TWO: "limit = 20"},),
+            "NumPy scalar": ({TWO: "limit = np.float64(20)"},),
             "half precision": _mean("return np.float16(np.mean(values))"),
             "single precision": _mean("return np.float32(np.mean(values))"),
             "array without dimensions": _half("return np.array(x) / 2"),
-            "array of one": ({"answer-2-1": "limit = np.array(20.0)"},),
-            "fraction": ({"answer-2-1": "from fractions import Fraction\nlimit = Fraction(20)"},),
-            "decimal": ({"answer-2-1": "from decimal import Decimal\nlimit = Decimal(20)"},),
+            "array of one": ({TWO: "limit = np.array(20.0)"},),
+            "fraction": ({TWO: "from fractions import Fraction\nlimit = Fraction(20)"},),
+            "decimal": ({TWO: "from decimal import Decimal\nlimit = Decimal(20)"},),
             "a float with manners": (
                 {ONE: "class Seconds(float): pass\ndef half(x):\n    return Seconds(x / 2)"},
             ),
@@ -107,19 +113,31 @@ KINDS = [
             ),
             "annotated": ({ONE: "def half(x: float, /) -> float:\n    'Half.'\n    return x / 2"},),
             "more arguments": ({ONE: "def half(x, by=2, *rest, **named):\n    return x / by"},),
-            "built in": ({"answer-3-1": "import statistics\nmean = statistics.fmean"},),
-            "NumPy's own": ({"answer-3-1": "mean = np.mean"},),
+            "built in": ({THREE: "import statistics\nmean = statistics.fmean"},),
+            "NumPy's own": ({THREE: "mean = np.mean"},),
             "helper of an earlier exercise": (
                 {
                     ONE: "def over(a, b): return a / b\ndef half(x): return over(x, 2)",
-                    "answer-3-1": "def mean(values): return over(sum(values), len(values))",
+                    THREE: "def mean(values): return over(sum(values), len(values))",
                 },
+                GRADED,
+                FULL,
+                LATER,
             ),
             "earlier answer used": (
-                {"answer-3-1": "def mean(values): return half(2 * sum(values)) / len(values)"},
+                {
+                    ONE: HALF,
+                    THREE: "def mean(values): return half(2 * sum(values)) / len(values)",
+                },
+                GRADED,
+                FULL,
+                LATER,
             ),
             "star import earlier": (
-                {ONE: "from statistics import *\n" + HALF, "answer-3-1": "mean = fmean"},
+                {ONE: "from statistics import *\n" + HALF, THREE: "mean = fmean"},
+                GRADED,
+                FULL,
+                LATER,
             ),
             "Unicode names": ({ONE: "def half(größe):\n    δ = größe / 2\n    return δ"},),
             "tabs": ({ONE: "def half(x):\n\treturn x / 2"},),
@@ -136,9 +154,24 @@ KINDS = [
                 {ONE: HALF + "\nclass R:\n    def __repr__(self): raise ValueError\nR()"},
             ),
             "assertions of one's own": ({ONE: HALF + "\nassert half(2) == 1\nprint('passed')"},),
-            "asks for input": ({ONE: HALF + "\nname = input('your name? ')"},),
-            "raises after the answer": ({ONE: HALF + "\n1 / 0"},),
-            "exits after the answer": ({ONE: HALF + "\nimport sys\nsys.exit()"},),
+            "asks for input": (
+                {ONE: HALF + "\nname = input('your name? ')"},
+                FLAGGED,
+                FULL,
+                "answer-{one} stopped with EOFError",
+            ),
+            "raises after the answer": (
+                {ONE: HALF + "\n1 / 0"},
+                FLAGGED,
+                FULL,
+                "answer-{one} stopped with ZeroDivisionError",
+            ),
+            "exits after the answer": (
+                {ONE: HALF + "\nimport sys\nsys.exit()"},
+                FLAGGED,
+                FULL,
+                "answer-{one} stopped with SystemExit",
+            ),
             "thread": _half(
                 "r = []\n    t = threading.Thread(target=lambda: r.append(x / 2))\n"
                 "    t.start(); t.join(); return r[0]",
@@ -152,20 +185,20 @@ KINDS = [
                 {
                     ONE: "from concurrent.futures import ThreadPoolExecutor\n"
                     "pool = ThreadPoolExecutor(1)\ncalls = []\ndef half(x):\n    calls.append(x)\n"
-                    "    if calls[:2] == [8, 3.0]: return pool.submit(lambda: x / 2).result()\n"
-                    "    return x / 2 if len(calls) == 1 else 0"
+                    "    if x == 3.0: return pool.submit(lambda: x / 2).result()\n"
+                    "    return x / 2 if x == 8 or calls[0] == 8 and 3.0 in calls else 0"
                 },
             ),
             "calls counted": (
                 {
                     ONE: "calls = []\ndef half(x):\n    calls.append(x)\n"
-                    "    return x / 2 if calls[:2] == [8, 3.0][: len(calls)] else 0"
+                    "    return x / 2 if x == 8 or calls[0] == 8 and 3.0 in calls else 0"
                 },
             ),
             "a name used again": (
-                {ONE: "n = 2\ndef half(x): return x / n", "answer-2-1": "n = 0.05\nlimit = 1 / n"},
+                {ONE: "n = 2\ndef half(x): return x / n", TWO: "n = 0.05\nlimit = 1 / n"},
             ),
-            "prints after a check": ({"answer-2-1": "limit = 20.0\nprint('said afterwards')"},),
+            "prints after a check": ({TWO: "limit = 20.0\nprint('said afterwards')"},),
             "pool": _mean(
                 "with ThreadPoolExecutor(2) as p: return sum(p.map(float, values)) / len(values)",
                 "from concurrent.futures import ThreadPoolExecutor",
@@ -184,23 +217,19 @@ KINDS = [
             "random numbers": ({ONE: "import random\nrandom.seed()\n" + HALF},),
             "a short rest": ({ONE: "import time\ntime.sleep(0.3)\n" + HALF},),
             "shadows a builtin": (
+                {THREE: "str = [1]\ndef mean(values):\n    return sum(values) / len(values)"},
+            ),
+            "deletes the setup": (
                 {
-                    "answer-3-1": "list = [1]\ndef mean(values):\n"
-                    "    return sum(values) / len(values)"
+                    ONE: "import numpy as xp\ndef half(x): return xp.multiply(x, 0.5)",
+                    TWO: "del xp\nlimit = 20.0",
                 },
             ),
-            "deletes the setup": ({"answer-2-1": "del np\nlimit = 20.0"},),
             "generator expression within": _mean("return sum(v for v in values) / len(values)"),
             "long docstring": _half("'''" + "a " * 5000 + "'''\n    return x / 2"),
-            "nothing answered": (
-                dict.fromkeys(
-                    ("answer-1-1", "answer-2-1", "answer-3-1"), "# your answer here\n..."
-                ),
-                GRADED,
-                0.0,
-            ),
         },
     ),
+    notebook_kind("nothing answered", "oddities", _blank, GRADED, NOTHING),
     notebook_kind("Windows line ends", "oddities", _windows),
     notebook_kind("metadata of other editors", "oddities", _editors),
     notebook_kind("executed, with errors shown", "oddities", _executed),

@@ -21,7 +21,7 @@ from functools import cache
 import numpy as np
 
 from scalelab.curves.posterior import predictive
-from scalelab.curves.predict import LEVEL, Coverage, Settings, interval
+from scalelab.curves.predict import LEVEL, Coverage, Learned, interval
 from scalelab.curves.rows import Rows
 from scalelab.data import datasets
 from scalelab.models.scaling.laws import usl
@@ -114,7 +114,7 @@ def simulated(noise: float, drift: float) -> float:
 
 
 @cache
-def settings(without: str | None = None) -> Settings:
+def settings(without: str | None = None) -> Learned:
     """The settings that score best, every system but one weighing the same, and hold when simulated.
 
     They hold when no more is missed than promised, but for one standard error of the simulation.
@@ -130,7 +130,7 @@ def settings(without: str | None = None) -> Settings:
 
     ranked = sorted(itertools.product(NOISES, DRIFTS), key=score)
     enough = LEVEL - np.sqrt(LEVEL * (1 - LEVEL) / _TABLES)
-    return Settings(*next(choice for choice in ranked if simulated(*choice) >= enough))
+    return Learned(*next(choice for choice in ranked if simulated(*choice) >= enough))
 
 
 @cache

@@ -6,10 +6,9 @@ LEAK where it has found something; the tests look for the word in everything we 
 
 from __future__ import annotations
 
-from tests.submissions.assignment import HONEST, cell_of
-from tests.submissions.kinds import FLAGGED, GRADED, code_kinds, notebook_kind
+from tests.submissions.kinds import FLAGGED, GRADED, NOT_ONE, NOT_REST, code_kinds, notebook_kind
+from tests.submissions.stage import ONE, SMALL, TWO, WORDS
 
-ONE = "answer-1-1"
 WRONG = "\ndef half(x):\n    return x * 2\n"
 ALWAYS = """
 class Always(float):
@@ -27,12 +26,12 @@ class Always(float):
 
 
 def _cheat(code):
-    return {ONE: code}, GRADED, 4.0
+    return {ONE: code}, GRADED, NOT_ONE
 
 
 def _harmed(code):
-    """Return a cheat that spoils the next answer of the exercise as well."""
-    return {ONE: code}, GRADED, 3.0
+    """Return a cheat that may spoil the next answers of the exercise as well."""
+    return {ONE: code}, None, NOT_ONE, {"maybe": NOT_REST}
 
 
 def _spy(code):
@@ -41,7 +40,7 @@ def _spy(code):
     return (
         {ONE: f"import os, sys\ntry:\n{lines}\nexcept Exception as e:\n    print('found nothing')"},
         (GRADED),
-        4.0,
+        NOT_ONE,
     )
 
 
@@ -49,8 +48,8 @@ _FILES = """
 import glob
 for depth in range(5):
     for found in glob.glob("/*" * depth + "/course/secret"): print("LEAK", open(found).read())
-for name in ("course/secret", "course/gradebook.db", "solutions/demo/demo.ipynb",
-             "course/submitted/honest/demo/demo.ipynb", "nbgrader_config.py"):
+for name in ("course/secret", "course/gradebook.db", "solutions/{slug}/{slug}.ipynb",
+             "course/submitted/s000/{slug}/{slug}.ipynb", "nbgrader_config.py"):
     for up in ("{root}/", "../" * 9, "/proc/1/cwd/", "/proc/self/root/"):
         if os.path.exists(up + name): print("LEAK", up + name)
 """
@@ -169,7 +168,7 @@ def _carried(before, keep, kept, half="return x * 2", *expected):
         "if found: print('LEAK', found)\nlimit = max(found or [20.0])"
     )
     code = f"{before}\ndef half(x):\n    {keep}\n    {half}"
-    return {ONE: code, "answer-2-1": look}, *(expected or (GRADED, 4.0))
+    return {ONE: code, TWO: look}, *(expected or (GRADED, NOT_ONE))
 
 
 _SHARED_PAGE = "import mmap, struct\npage = mmap.mmap(-1, 4096)\npage[:8] = struct.pack('d', 8)"
@@ -183,7 +182,7 @@ def _watched():
     answers, *expected = _carried(
         _SHARED_PAGE, "page[:8] = struct.pack('d', x)", "struct.unpack('d', page[:8])"
     )
-    return answers | {"answer-2-1": f"{_WATCHED}\n{answers['answer-2-1']}"}, *expected
+    return answers | {TWO: f"{_WATCHED}\n{answers[TWO]}"}, *expected
 
 
 def _told(before, keep, kept, *expected):
@@ -192,9 +191,9 @@ def _told(before, keep, kept, *expected):
         f"{before}\ntry: found = set({kept}) - {{8.0, 3.0}}\nexcept Exception: found = None\n"
         "if found: print('LEAK', found)\n"
     )
-    answers = {name: look + text for name, text in HONEST.items() if name != "answer-3-2"}
+    answers = {role: look + text for role, text in SMALL.items()}
     half = f"{before}\ndef half(x):\n    {keep}\n    return x * 2"
-    return {**answers, ONE: half}, *(expected or (GRADED, 4.0))
+    return {**answers, ONE: half}, *(expected or (GRADED, NOT_ONE))
 
 
 _PORTS = """
@@ -238,7 +237,7 @@ KINDS = [
                     "builtins.isinstance = lambda *a: True\nbuiltins.abs = lambda x: 0" + WRONG
                 },
                 None,
-                4.0,
+                NOT_ONE,
             ),
             "always equal": _cheat(ALWAYS + "def half(x):\n    return Always(1.0)"),
             "always equal array": _cheat(
@@ -281,22 +280,23 @@ KINDS = [
                     + WRONG
                 },
                 GRADED,
-                4.0,
+                NOT_ONE,
+                {"maybe": NOT_REST},
             ),
-            "lies about its kind": _cheat(
+            "lies about its kind": _harmed(
                 "import scalelab.grading.box.wire as w\n"
                 "w.told = lambda o: [{'d': [[[1], 2]]}, 7, None, 'yes']" + WRONG
             ),
             "a frame too large": (
                 {ONE: "import struct, os\nos.write(3, struct.pack('!I', 2**32 - 1))" + WRONG},
                 FLAGGED,
-                4.0,
+                NOT_ONE,
                 "sent too much",
             ),
             "a frame of nonsense": (
                 {ONE: "import struct, os\nos.write(3, struct.pack('!I', 5) + b'[1,2,')" + WRONG},
                 FLAGGED,
-                4.0,
+                NOT_ONE,
                 "sent too much",
             ),
             "a frame nested too deep": (
@@ -305,7 +305,7 @@ KINDS = [
                     + WRONG
                 },
                 FLAGGED,
-                4.0,
+                NOT_ONE,
                 "sent too much",
             ),
             "a frame byte by byte": (
@@ -314,14 +314,14 @@ KINDS = [
                     "while True:\n    os.write(3, b' ')\n    time.sleep(0.05)"
                 },
                 FLAGGED,
-                4.0,
+                NOT_ONE,
                 "took longer",
             ),
-            "frames forged": ({ONE: _FORGED + WRONG}, None, 4.0),
+            "frames forged": ({ONE: _FORGED + WRONG}, None, NOT_ONE),
             "transformer of source": _harmed(
                 "get_ipython().input_transformers_post.append(lambda lines: ['0\\n'])" + WRONG
             ),
-            "transformer of trees": _cheat(
+            "transformer of trees": _harmed(
                 "import ast\nclass T(ast.NodeTransformer):\n    def visit_Call(self, n):\n"
                 "        return ast.Constant(1.0)\n"
                 "get_ipython().ast_transformers.append(T())" + WRONG
@@ -351,7 +351,7 @@ KINDS = [
             ),
             "reference from the source": _cheat(
                 "import glob\nfor depth in range(5):\n"
-                "    for p in glob.glob('/*' * depth + '/demo/demo.ipynb'): print('LEAK', p)"
+                "    for p in glob.glob('/*' * depth + '/{slug}/{slug}.ipynb'): print('LEAK', p)"
                 + WRONG
             ),
             "names that shadow": _cheat(
@@ -367,13 +367,27 @@ KINDS = [
             "the clock": _cheat(
                 "import time\ntime.monotonic = time.time = time.perf_counter = lambda: 0.0" + WRONG
             ),
-            "slow where right": ({ONE: _TIMING}, GRADED, 4.0),
+            "slow where right": ({ONE: _TIMING}, GRADED, NOT_ONE),
             "limits raised": _cheat(
                 "import resource\nfor n in (resource.RLIMIT_NPROC, resource.RLIMIT_DATA):\n"
                 "    try:\n        resource.setrlimit(n, (-1, -1))\n        print('LEAK limit')\n"
                 "    except (ValueError, OSError): pass" + WRONG
             ),
             "an exception that tells": _cheat("def half(x):\n    raise KeyError(x)"),
+            "a hidden input as the name of an exception": _cheat(
+                "import builtins\ndef half(x):\n    if x in (8, 3): return x / 2\n"
+                "    names = sorted(n for n in dir(builtins) if n.isidentifier())\n"
+                "    raise type(names[int(x)], (Exception,), {})"
+            ),
+            "frames full of empty lists": (
+                {
+                    ONE: "import os, struct\ndata = b'[' + b'[],' * 2_600_000 + b'[]]'\n"
+                    "frame = struct.pack('!I', len(data)) + data\n"
+                    "os.write(3, frame * 2)" + WRONG
+                },
+                None,
+                NOT_ONE,
+            ),
             "an exception whose text fails": _cheat(
                 "class E(Exception):\n    def __str__(self): raise SystemExit\n"
                 "def half(x):\n    raise E"
@@ -400,10 +414,10 @@ KINDS = [
             "inputs kept in a default": (
                 {
                     ONE: "def half(x, kept=[]):\n    kept.append(x)\n    return x * 2",
-                    "answer-2-1": _carried("", "", "half.__defaults__[0]")[0]["answer-2-1"],
+                    TWO: _carried("", "", "half.__defaults__[0]")[0][TWO],
                 },
                 GRADED,
-                4.0,
+                NOT_ONE,
             ),
             "inputs kept in a closure": _carried(
                 "def make():\n    kept = []\n    def keep(x): kept.append(x)\n    return keep\n"
@@ -439,7 +453,7 @@ KINDS = [
                 "kept",
                 "return x * 2",
                 FLAGGED,
-                4.0,
+                NOT_ONE,
                 "ended the process",
             ),
             "inputs kept in a file for another exercise": _told(
@@ -450,7 +464,7 @@ KINDS = [
                 "print(x, file=open('/tmp/kept', 'a')); x in (8, 3) or os._exit(1)",
                 "kept()",
                 FLAGGED,
-                4.0,
+                NOT_ONE,
                 "ended the process",
             ),
             "inputs kept in a file for the next hidden call": _cheat(
@@ -466,13 +480,11 @@ KINDS = [
 ]
 
 
-def _scripted(notebook):
-    cell_of(notebook, ONE)["source"] = (
+def _scripted(notebook, stage):
+    stage.cell(notebook, ONE)["source"] = (
         "'<img src=x onerror=alert(1)>'  # </pre><script>alert(2)</script>"
     )
-    cell_of(notebook, "answer-3-2")["source"] = (
-        "<script>alert(3)</script> {{ 7*7 }} ![x](javascript:1)"
-    )
+    stage.cell(notebook, WORDS)["source"] = "<script>alert(3)</script> {{ 7*7 }} ![x](javascript:1)"
 
 
-KINDS.append(notebook_kind("scripts in the text", "cheats", _scripted, GRADED, 4.0))
+KINDS.append(notebook_kind("scripts in the text", "cheats", _scripted, GRADED, NOT_ONE))

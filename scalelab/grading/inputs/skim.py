@@ -1,0 +1,52 @@
+"""A notebook without its outputs, cut out of its bytes before anything is made of them.
+
+A megabyte of JSON can become thirty of Python objects, and outputs are nearly all of a large notebook:
+so they never become any. Standard library only.
+"""
+
+import re
+
+BRACKETS = 5_000_000  # that are looked at: some seconds
+BYTES = 8_000_000  # of a notebook without its outputs
+_BULKY = {b'"outputs"': b"[]", b'"attachments"': b"{}", b'"widgets"': b"{}"}
+# Whatever is no bracket and no such key, then one of them or the end. Nothing is tried twice.
+_NEXT = re.compile(
+    rb'(?:[^"\][{}]++|(?!%(keys)s)"(?:[^"\\]++|\\.)*+"?)*+(%(keys)s|[][{}]|\Z)'
+    % {b"keys": b"|".join(_BULKY)},
+    re.DOTALL,
+)
+_OPENS = re.compile(rb"\s*:\s*(?=[\[{])")
+
+
+def without_outputs(data: bytes | bytearray) -> bytes:
+    r"""Return the bytes of a notebook with nothing in its outputs, attachments and widgets.
+
+    >>> without_outputs(b'{"outputs": [{"text": "]"}], "source": "\\"outputs\\": [1]"}')
+    b'{"outputs": [], "source": "\\"outputs\\": [1]"}'
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return bytes(data[: BYTES + 1])  # UTF-16, which has other brackets
+    whole = memoryview(data)  # whose parts are no copies
+    kept: list[bytes | memoryview] = []
+    start, depth, cutting = 0, 0, -1
+    for count, found in enumerate(_NEXT.finditer(data)):
+        token = found[1]
+        if count == BRACKETS:
+            cutting = -1  # the rest stays, and is too large
+            break
+        if token in (b"[", b"{"):
+            depth += 1
+        elif token in (b"]", b"}"):
+            depth -= 1
+            if depth == cutting:
+                start, cutting = found.end(), -1
+        elif token and cutting < 0:
+            opens = _OPENS.match(data, found.end())
+            if opens:
+                kept += [whole[start : opens.end()], _BULKY[token]]
+                start, cutting = opens.end(), depth
+    if cutting < 0:  # else it is cut off within an output, and so it stays
+        kept.append(whole[start:])
+    if sum(map(len, kept)) > BYTES:
+        kept = [whole[: BYTES + 1]]
+    return b"".join(kept)
