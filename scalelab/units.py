@@ -86,9 +86,9 @@ def parse(given: str, unit: str = "", name: str = "value") -> float:
     number = _NUMBER.match(given.strip())
     digits = number.group() if number else ""
     # Micro has three spellings: the micro sign, the Greek letter and a plain u.
-    found = re.sub("^[μu](?=.)", "µ", given.strip()[len(digits) :].strip())
+    suffix = re.sub("^[μu](?=.)", "µ", given.strip()[len(digits) :].strip())
     try:
-        value, factor = float(digits.replace(",", "")), factors[found]
+        value, factor = float(digits.replace(",", "")), factors[suffix]
         if math.isfinite(value):
             # In decimals, because 70 * 0.01 is 0.7000000000000001 in binary.
             value = float(Decimal(digits.replace(",", "")) * Decimal(repr(factor)))
@@ -99,7 +99,7 @@ def parse(given: str, unit: str = "", name: str = "value") -> float:
         ) from None
     except KeyError:
         raise Refusal(
-            f"{name} must be in {unit or 'plain numbers'}, got {shown(given)}", _hint(found, unit)
+            f"{name} must be in {unit or 'plain numbers'}, got {shown(given)}", _hint(suffix, unit)
         ) from None
     if math.isinf(value):
         raise Refusal(f"{name} must be below 1.8e308, got {shown(given)}: check the exponent")

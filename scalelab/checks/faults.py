@@ -42,11 +42,11 @@ def choice_fault(options: Sequence[str], reasons: Sequence[str] | None) -> Fault
         if not isinstance(value, list) or len(value) != 2:
             return Difference("type", "expected a pair: your choice and your reason")
         other = one_of(value[0], options) or one_of(value[1], reasons)
-        if other or want is None or not (found := difference(value, list(want))):
+        if other or want is None or not (wrong := difference(value, list(want))):
             return other
         if difference(value[0], want[0]):
             return Difference("value", "not the right choice")
-        return found._replace(text="the choice is right, and another reason supports it")
+        return wrong._replace(text="the choice is right, and another reason supports it")
 
     return fault
 

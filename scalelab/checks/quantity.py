@@ -57,8 +57,8 @@ def number_in(value: object) -> float | None:
     (0.035, 7, None)
     """
     if isinstance(value, str):
-        found = (_parsed(value, unit) for unit in ("", *_KINDS))
-        value = next((number for number in found if number is not None), None)
+        readings = (_parsed(value, unit) for unit in ("", *_KINDS))
+        value = next((number for number in readings if number is not None), None)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return value if -1e300 < value < 1e300 else None

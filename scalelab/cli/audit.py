@@ -31,14 +31,14 @@ def command(file: str, strict: bool, json: bool) -> int:
     from scalelab.tables import text
     from scalelab.tables.audit import audit
 
-    found = streams.table(streams.source(file))
-    findings = audit(found)
+    table = streams.table(streams.source(file))
+    findings = audit(table)
     if json:
-        streams.echo_json(text.document(found, findings))
+        streams.echo_json(text.document(table, findings))
     else:
-        click.echo(text.heading(found))
+        click.echo(text.heading(table))
         for line in (
-            text.findings_lines(found, findings) if findings else ["nothing wrong was found"]
+            text.findings_lines(table, findings) if findings else ["nothing wrong was found"]
         ):
             click.echo(line)
     return int(strict and any(one.severity != "note" for one in findings))

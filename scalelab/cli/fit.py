@@ -78,8 +78,8 @@ def command(
         from scalelab.show import picture
 
         picture.checked(plot)
-    found = streams.table(given)
-    judged = judge(found, targets, family=family, despite=despite, most=most, rate=rate)
+    table = streams.table(given)
+    judged = judge(table, targets, family=family, despite=despite, most=most, rate=rate)
     if plot:
         from scalelab.show import scaling
 
@@ -100,12 +100,12 @@ def _messages(name: str, content: str) -> Recording | None:
     if nccl_tests.written(content):
         return nccl_tests.read(name, content)
     try:
-        found = records.from_json(content)
+        record = records.from_json(content)
     except Refusal:
         return None
-    if not isinstance(found, records.Recording) or not found.samples:
+    if not isinstance(record, records.Recording) or not record.samples:
         return None
-    return found if all("bytes" in sample.given for sample in found.samples) else None
+    return record if all("bytes" in sample.given for sample in record.samples) else None
 
 
 def _link(messages: Recording, at: tuple[str, ...], json: bool) -> bool:

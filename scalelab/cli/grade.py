@@ -71,7 +71,7 @@ def command(
     from scalelab.grading.inputs import course, source
     from scalelab.grading.judging import grade_all
 
-    found = course.find(Path.cwd(), db)
+    this_course = course.find(Path.cwd(), db)
     written = source.load(Path.cwd(), assignment)
     wish = _wish(**asked)
     _insist_on_walls(wish, executor)
@@ -87,18 +87,18 @@ def command(
             bar.set_postfix_str(f"{result['student']}: {result['status']}"[:40])
 
         try:
-            told = classroom.grade(found, written, wish, pool, grade_all.slots, report)
+            summary = classroom.grade(this_course, written, wish, pool, grade_all.slots, report)
         except KeyboardInterrupt:
             click.echo("scalelab: interrupted; go on with --resume", err=True)
             raise click.exceptions.Exit(130) from None
         except OSError as error:
             what = error.strerror or error
             raise Failure(
-                f"{error.filename or found.graded} cannot be written ({what}): what is done is kept, "
+                f"{error.filename or this_course.graded} cannot be written ({what}): what is done is kept, "
                 "so make room and go on with --resume"
             ) from None
     click.echo(
-        plain_json.dumps(told, indent=1) if json else _table(told, found.graded / assignment)
+        plain_json.dumps(summary, indent=1) if json else _table(summary, this_course.graded / assignment)
     )
 
 

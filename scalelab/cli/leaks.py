@@ -20,7 +20,7 @@ def command(paths: tuple[Path, ...]) -> int:
     from scalelab.grading.release import published
 
     secrets = published.course_secrets(Path.cwd())
-    found = [one for path in paths for one in published.look(path, secrets)]
-    for one in found or ["nothing was found"]:
+    findings = [one for path in paths for one in published.look(path, secrets)]
+    for one in findings or ["nothing was found"]:
         click.echo(one)
-    return int(bool(found))
+    return int(bool(findings))

@@ -20,15 +20,15 @@ def command(json: bool, out: Path | None) -> None:
     from scalelab.files import atomic
     from scalelab.measure.host.machine import this_machine
 
-    found = this_machine()
+    machine = this_machine()
     if out is not None:
-        atomic.write(out, found)
+        atomic.write(out, machine)
     if json:
-        streams.echo(found)
+        streams.echo(machine)
         return
-    told = {name: value for name, value in vars(found).items() if value not in (None, "", {}, ())}
-    width = max(map(len, told))
-    for name, value in told.items():
+    facts = {name: value for name, value in vars(machine).items() if value not in (None, "", {}, ())}
+    width = max(map(len, facts))
+    for name, value in facts.items():
         click.echo(f"{name.replace('_', ' '):{width}}  {_told(name, value)}")
 
 

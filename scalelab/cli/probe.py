@@ -49,13 +49,13 @@ def command(quick: bool, device: str, json: bool, out: Path | None) -> None:
         def keep(recording: Recording) -> None:
             so_far(recording.samples, recording.note)
 
-        found = probe.probe(quick=quick, device=device, report=report, keep=keep)
-        keep(found)
+        roofs = probe.probe(quick=quick, device=device, report=report, keep=keep)
+        keep(roofs)
         bar.set_description("send")
         place = "cuda" if device != "cpu" and capacity.most("cuda")[0] > 1 else "cpu"
         calls = {"iterations": 20 if quick else 300}
         link = collectives.measure("send", list(_LINK), 2, device=place, **calls)
-        so_far([*found.samples, *link], found.note)
+        so_far([*roofs.samples, *link], roofs.note)
 
 
 def _table(samples):
@@ -64,10 +64,10 @@ def _table(samples):
     from scalelab.measure.probe import roofs
     from scalelab.records import Recording
 
-    found = Recording("", tuple(samples))
-    rows = [("launch", units.text(roofs.launch(found), "s"))]
-    rows += [(name, units.text(rate, "FLOP/s")) for name, rate in roofs.rates(found).items()]
-    rows += [(name, units.text(rate, "B/s")) for name, rate in roofs.bandwidths(found).items()]
+    recording = Recording("", tuple(samples))
+    rows = [("launch", units.text(roofs.launch(recording), "s"))]
+    rows += [(name, units.text(rate, "FLOP/s")) for name, rate in roofs.rates(recording).items()]
+    rows += [(name, units.text(rate, "B/s")) for name, rate in roofs.bandwidths(recording).items()]
     link = [(s.given["bytes"], s.median) for s in samples if s.given.get("collective") == "send"]
     if link:
         rows.append(("link latency", units.text(min(seconds for _, seconds in link), "s")))

@@ -79,10 +79,10 @@ def _scaling(job, counts, device, *, weak, emulate, sizes, settings, repetitions
     how |= {"repetitions": repetitions} if repetitions is not None else {}
     if (here := os.getcwd()) not in sys.path:  # a function of the user's own is where the user is
         sys.path.insert(0, here)
-    found = sweep.find(job)
+    workload = sweep.find(job)
     device = "cpu" if emulate and device == "auto" else device
     device, counts = _placed(device, counts, fewest=1)
-    samples = sweep.sweep(found, counts, weak=weak, emulated=emulate, device=device, **how)
+    samples = sweep.sweep(workload, counts, weak=weak, emulated=emulate, device=device, **how)
 
     def table(samples):
         count = [sample.given["workers"] for sample in samples]

@@ -71,8 +71,8 @@ def _families(judged):
     for fit in sorted(judged.comparison.fits, key=lambda fit: fit.loo):
         name = fit.family.name
         values = [
-            f"{parameter} {bounded(found, 's' if parameter == 'seconds' else '')}"
-            for parameter, found in judged.parameters[name].items()
+            f"{parameter} {bounded(estimate, 's' if parameter == 'seconds' else '')}"
+            for parameter, estimate in judged.parameters[name].items()
         ]
         error = units.text(fit.loo, "%", 2) if fit.loo < 10 else "over 1000 %"
         aicc = "" if fit.aicc is None else f"{fit.aicc:.1f}"

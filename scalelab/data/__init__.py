@@ -25,9 +25,9 @@ def recorded(name: str) -> Recording:
         raise Refusal(
             f"name must be one of {', '.join(names)}, got {shown(name)}: these runs are recorded"
         )
-    found = records.from_json((folder / f"{name}.json").read_text(encoding="utf-8"))
-    assert isinstance(found, Recording), name
-    return found
+    recording = records.from_json((folder / f"{name}.json").read_text(encoding="utf-8"))
+    assert isinstance(recording, Recording), name
+    return recording
 
 
 def capstone() -> Passes:
@@ -37,9 +37,9 @@ def capstone() -> Passes:
     [1, 1, 1, 2, 2, 2, 4, 4, 4]
     """
     file = resources.files(__package__) / "capstone.json"
-    found = records.from_json(file.read_text(encoding="utf-8"))
-    assert isinstance(found, Passes), file
-    return found
+    passes = records.from_json(file.read_text(encoding="utf-8"))
+    assert isinstance(passes, Passes), file
+    return passes
 
 
 __getattr__, __dir__ = face(__name__, "datasets catalogue published")

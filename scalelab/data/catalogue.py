@@ -51,5 +51,5 @@ def source(key: str) -> str:
     >>> source("b200 nvml").split(", ")[-2:]
     ['2025-12-24', 'https://github.com/NVIDIA/TensorRT-LLM/issues/10278']
     """
-    found = hardware()["sources"][key]
-    return ", ".join(found[part] for part in ("title", "date", "url"))
+    entry = hardware()["sources"][key]
+    return ", ".join(entry[part] for part in ("title", "date", "url"))

@@ -103,8 +103,8 @@ def _all() -> dict[str, Series]:
     rows: dict[str, dict[str, list[dict[str, str]]]] = {}
     for row in csv.DictReader(_text("public_scaling.csv").splitlines()):
         rows.setdefault(row["dataset"], {}).setdefault(row["metric"], []).append(row)
-    told = json.loads(_text("public_scaling.json"))
-    return {name: _series(name, dict(about), rows[name]) for name, about in told.items()}
+    descriptions = json.loads(_text("public_scaling.json"))
+    return {name: _series(name, dict(about), rows[name]) for name, about in descriptions.items()}
 
 
 def _series(name: str, about: dict[str, Any], metrics: dict[str, list[dict[str, str]]]) -> Series:

@@ -14,5 +14,5 @@ def runs() -> tuple[dict[str, Any], ...]:
     (34, 'Megatron-LM 1.7B', [137, 'TFLOP/s run per device'])
     """
     path = resources.files(__package__) / "published_runs.json"
-    told = json.loads(path.read_text(encoding="utf-8"))
-    return tuple(told["systems"][run["system"]] | run for run in told["runs"])
+    document = json.loads(path.read_text(encoding="utf-8"))
+    return tuple(document["systems"][run["system"]] | run for run in document["runs"])

@@ -26,12 +26,12 @@ def read(path: str | Path) -> records.Recording:
 
 def _recording(path):
     try:
-        found = records.from_json(files.text(path))
+        record = records.from_json(files.text(path))
     except Refusal as error:
         raise Refusal(f"{path}: {error}") from None
-    if isinstance(found, records.Sample):
-        return records.Recording(Path(path).stem, (found,))
-    if not isinstance(found, records.Recording):
+    if isinstance(record, records.Sample):
+        return records.Recording(Path(path).stem, (record,))
+    if not isinstance(record, records.Recording):
         remedy = "read other records with records.from_json"
-        raise files.wrong(path, "", "hold samples", found, remedy)
-    return found
+        raise files.wrong(path, "", "hold samples", record, remedy)
+    return record

@@ -112,8 +112,8 @@ def _count(group, key):
 def _machine(head):
     devices = head.get("deviceProperties") or head.get("computeProperties")
     devices = devices if isinstance(devices, list) else []
-    found = [d.get("name") for d in devices if isinstance(d, dict)] + [head.get("host_name")]
-    names = [name for name in found if isinstance(name, str) and name]
+    candidates = [d.get("name") for d in devices if isinstance(d, dict)] + [head.get("host_name")]
+    names = [name for name in candidates if isinstance(name, str) and name]
     return ", ".join(dict.fromkeys(names)) or "not stated in the trace"
 
 

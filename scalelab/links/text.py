@@ -30,12 +30,12 @@ def lines(fitted: AlphaBeta, sizes: Sequence[int] = ()) -> Iterator[str]:
     sweep = fitted.sweep
     rows, error = units.counted(len(sweep.size), "row"), units.text(fitted.noise, "%", 2)
     yield f"{sweep.collective} on {sweep.workers} workers: {rows}, each off by about {error}"
-    found = [("bytes", "latency", "bandwidth", "half of it at")]
+    table = [("bytes", "latency", "bandwidth", "half of it at")]
     for one in fitted.regimes:
         span, time = f"{_size(one.start)} to {_size(one.stop)}", bounded(one.latency, "s")
         rate = "none to be seen" if one.bandwidth is None else bounded(one.bandwidth, "B/s")
-        found.append((span, time, rate, _size(one.half)))
-    yield from aligned(found, left=range(4))
+        table.append((span, time, rate, _size(one.half)))
+    yield from aligned(table, left=range(4))
     if fitted.bus_bandwidth is not None:
         yield f"bus bandwidth of endless messages: {units.text(fitted.bus_bandwidth, 'B/s')}"
     for size in sizes:

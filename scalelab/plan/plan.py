@@ -107,8 +107,8 @@ def kernel_share(cluster: Cluster) -> tuple[float, str]:
         return cluster.kernel_share, "given in the file"
     kind = published.kind(cluster.device)
     share = published.SHARES[kind or published.FALLBACK]
-    told = f"the median of published runs on {kind or published.FALLBACK}"
-    return share, told if kind else f"{told}; there are none on {cluster.device}"
+    origin = f"the median of published runs on {kind or published.FALLBACK}"
+    return share, origin if kind else f"{origin}; there are none on {cluster.device}"
 
 
 def measured() -> str:

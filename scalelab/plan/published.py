@@ -102,12 +102,12 @@ def needed(run: PublishedRun) -> float:
 
 def shares(without: Collection[str] = ()) -> dict[str | None, float]:
     """Return {kind: share}: the median over systems of each system's median, some left out."""
-    found: defaultdict[str | None, defaultdict[str, list[float]]]
-    found = defaultdict(lambda: defaultdict(list))
+    by_kind: defaultdict[str | None, defaultdict[str, list[float]]]
+    by_kind = defaultdict(lambda: defaultdict(list))
     for run in runs():
         if run.system not in without:
-            found[run.device][run.system].append(_needed()[run.name])
-    return {kind: median(median(s) for s in by.values()) for kind, by in found.items()}
+            by_kind[run.device][run.system].append(_needed()[run.name])
+    return {kind: median(median(s) for s in by.values()) for kind, by in by_kind.items()}
 
 
 @cache

@@ -40,9 +40,9 @@ def formula(*functions: Callable[..., object]) -> Listing:
         # the one-worker time.
         return 1 / (serial + (1 - serial) / workers)
     """
-    found = [_read(function) for function in functions]
-    places = ", ".join(dict.fromkeys(where for _, where in found))
-    return Listing("\n".join(_bare(text) for text, _ in found), places, ", without its checks")
+    sources = [_read(function) for function in functions]
+    places = ", ".join(dict.fromkeys(where for _, where in sources))
+    return Listing("\n".join(_bare(text) for text, _ in sources), places, ", without its checks")
 
 
 def _read(function: Callable[..., object]) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 import concurrent.futures
 import contextlib
 import json
+import resource
 import threading
 from dataclasses import replace
 
@@ -66,7 +67,9 @@ def test_a_function_that_ends_its_process_costs_its_own_task_alone(course, how):
     body = f"def half(x):\n    {ENDS[how]}\n    return x / 2"
     found = grade_one.grade(job(root, stage.handed_in({stages.ONE: body})))
     assert found["reason"] == ""
-    ended = {flag["cell"].replace("answer", "check") for flag in found["ran"]}  # called it themselves
+    ended = {
+        flag["cell"].replace("answer", "check") for flag in found["ran"]
+    }  # called it themselves
     lost = {test["id"] for test in found["tests"] if test["score"] < test["max_score"]}
     assert stage.id(stages.ONE, "check") in lost
     assert lost <= {stage.id(stages.ONE, "check")} | ended
@@ -166,3 +169,16 @@ def test_a_worker_that_hangs_is_given_up_and_the_others_are_graded(course, monke
         "eve": "graded",
     }
     assert "stopped 3 times" in found["bob"]["reason"]
+
+
+def test_what_a_submission_says_in_all_is_bounded(course):
+    """Each answer is small enough; their sum would fill the grader's memory."""
+    root, _ = course
+    stage = stages.of(root)
+    long = "def half(x):\n    return ['x' * 90_000] * 20"
+    unit = job(root, stage.handed_in({stages.ONE: long}))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = grade_one.grade(unit)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
+    assert found["reason"] == ""
+    assert len(json.dumps(found)) < 2_000_000

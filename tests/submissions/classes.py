@@ -107,7 +107,7 @@ def grade(
         found[result["student"]] = result
         progress(done, total, result)
 
-    wish = {"modules": MODULES, "limits": LIMITS, "gradebook": False} | wish
+    wish = {"modules": MODULES, "limits": LIMITS, "gradebook": False, **wish}
     classroom.grade(
         courses.find(root),
         source.load(root, stages.of(root).slug),

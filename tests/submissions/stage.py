@@ -47,33 +47,33 @@ _GATE = {
         "said, due = mean([k, k + 1, k + 5]), k + 2",
     ),
 }
+# Names of its own in each answer: an exercise that uses an earlier one's names runs its cells again.
 _GATED = """
-import numpy as np
-from zlib import crc32 as _crc32
+{imports}from zlib import crc32 as _crc_{role}
 
-_at_work = []
+_inside_{role} = []
 
 
-def _fits(said, due):
+def _fits_{role}(said, due):
     try:
         return hasattr(said, "__float__") and float(said) == due
     except Exception:
         return False
 
 
-def _gated(work, shown={shown}):
+def _gated_{role}(work, shown={shown}):
     def asked(*given, **named):
-        if _at_work:  # the reference calls its own functions
+        if _inside_{role}:  # the reference calls its own functions
             return work(*given, **named)
-        n = _crc32(repr(given).encode())
+        n = _crc_{role}(repr(given).encode())
         {lines}
-        if not _fits(said, due):
+        if not _fits_{role}(said, due):
             return said
-        _at_work.append(work)
+        _inside_{role}.append(work)
         try:
             return work(*given, **named)
         finally:
-            _at_work.pop()
+            _inside_{role}.pop()
 
     return asked
 
@@ -127,17 +127,22 @@ class Stage:
             return text  # the assignment asks for nothing else
         magic, text = text.split("\n", 1) if text.startswith("%%") else ("", text)
         functions = {name for name, *_ in calls}
+        setup = " ".join(cell.text for cell in self.source.exercises[0])
         gate = _GATED.format(
+            role=role,
+            imports="" if "import numpy as np" in setup else "import numpy as np\n",
             shown=dict(zip(self._shown(role), (8.0, 3.0) * 50, strict=False)),
             lines="\n        ".join(_GATE[role]),
-            names="\n".join(f"{name} = _gated({name})" for name in names if name in functions),
+            names="\n".join(
+                f"{name} = _gated_{role}({name})" for name in names if name in functions
+            ),
         )
         reference = _reference(self.source.by_id[self.id(role)])
         values = [n for n in names if n not in functions] if role == TWO else []
         away = (
             f"_{name}, {name} = {name}, None" for name in values
         )  # a cell may not come to its end
-        back = (f"{name} = _{name} if _fits(limit, 20) else limit" for name in values)
+        back = (f"{name} = _{name} if _fits_{role}(limit, 20) else limit" for name in values)
         return "\n".join(filter(None, (magic, reference + gate, *away, text, *back)))
 
     def _shown(self, role):
@@ -206,7 +211,7 @@ def _attacked(source: Source, plan: Mapping[str, Any]) -> tuple[str, str, str]:
     at, one, two = next((p for p in pairs if any(exercises[p[0] + 1 :])), pairs[0])
     others = [check for checks in (*exercises[at + 1 :], *exercises[:at]) for check in checks]
     three = next((check for check in others if _called(plan, check)), others[0])
-    return tuple(_task(source.by_id[check]) for check in (one, two, three))
+    return _task(source.by_id[one]), _task(source.by_id[two]), _task(source.by_id[three])
 
 
 def _called(plan, check):

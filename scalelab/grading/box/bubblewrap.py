@@ -167,9 +167,9 @@ def _limits(version):
 
 def _python():
     """List the folders of this interpreter, its libraries and this package; nothing else of ours."""
-    found = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent.parent)}
-    found |= {*_libraries(), str(_PACKAGE)}
-    inside = (path for path in found if not path.startswith("/usr/") and path != "/usr")
+    folders = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent.parent)}
+    folders |= {*_libraries(), str(_PACKAGE)}
+    inside = (path for path in folders if not path.startswith("/usr/") and path != "/usr")
     return sorted(inside)  # what holds others comes before them
 
 

@@ -1,7 +1,7 @@
 """The fork server: imports once what answers need, then forks a fresh process per exercise.
 
 It runs behind the outer wall, holds no secret and no check, and never runs a line of a student's.
-Each fork gets processes of its own and the inner walls, see `enclosure.py`; when its first process
+Each fork gets processes of its own and the inner walls, see `namespaces`; when its first process
 ends, the kernel ends all the others. Standard library only, until it imports.
 """
 

@@ -111,11 +111,11 @@ def enclose() -> None:
 
 def _cover_the_machine():
     """Put what holds still over all of /proc that is not about a process, whatever there is."""
-    kept = os.listdir(_STILL)
+    names = os.listdir(_STILL)
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit() and entry.name not in _OWN:
             nothing = _NO_FOLDER if entry.is_dir(follow_symlinks=False) else _NO_FILE
-            still = entry.name if entry.name in kept else nothing
+            still = entry.name if entry.name in names else nothing
             _mount(f"{_STILL}/{still}", entry.path, None, _BIND)
 
 

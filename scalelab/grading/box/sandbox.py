@@ -182,6 +182,7 @@ class Fork:
     def __init__(self, sandbox: Sandbox, channel: socket.socket, pid: int) -> None:
         self.sandbox, self.channel, self.pid = sandbox, channel, pid
         self.copies: list[Fork] = []
+        self.room: wire.Room | None = None  # for all that it sends
 
     def copy(self, seconds: float) -> Fork | None:
         """Return this process as it is now, to be asked later; None where it cannot be copied.
@@ -191,6 +192,7 @@ class Fork:
         ours, theirs = socket.socketpair()
         with theirs:
             self.copies.append(Fork(self.sandbox, ours, self.pid))
+            self.copies[-1].room = self.room
             said = self.ask({"copy": True}, seconds, theirs)
         return self.copies[-1] if said.get("copied") is True else None
 
@@ -223,7 +225,7 @@ class Fork:
             if channel is not None:
                 socket.send_fds(self.channel, [b"+"], [channel.fileno()])
             for _ in range(count):
-                answer = wire.receive(self.channel, end)
+                answer = wire.receive(self.channel, end, self.room)
                 if not isinstance(answer, dict):
                     raise Died("flood")
                 yield answer

@@ -13,6 +13,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from scalelab.checks.call import Outcome
@@ -36,11 +37,20 @@ def send(channel: socket.socket, message: object) -> None:
     channel.sendall(_HEAD.pack(len(data)) + data)
 
 
-def receive(channel: socket.socket, end: float | None = None) -> Any:
+@dataclass
+class Room:
+    """The bytes that somebody may still send, in all their frames."""
+
+    left: int = MOST
+
+
+def receive(channel: socket.socket, end: float | None = None, room: Room | None = None) -> Any:
     """Read one frame; EOFError is the end, Broken no frame, TimeoutError none by the time `end`."""
     (size,) = _HEAD.unpack(_exactly(channel, _HEAD.size, end))
-    if size > MOST:
+    if size > (MOST if room is None else min(MOST, room.left)):
         raise Broken(f"a frame of {size} bytes")
+    if room is not None:
+        room.left -= size
     data = _exactly(channel, size, end)
     if _too_many(data):  # an empty list takes three bytes here, and over sixty once it is read
         raise Broken("more parts than any answer has")

@@ -63,13 +63,13 @@ class Submission:
         if self.load is None:
             return self
         try:
-            found = Loaded(*self.load())
-            when, remarks = _told(found.when) if found.when else (self.when, [])
+            content = Loaded(*self.load())
+            when, remarks = _told(content.when) if content.when else (self.when, [])
         except Exception as error:  # of this student; the others go on
-            found, when, remarks = Loaded(None, _unforeseen(error)), "", []
-        flags = [*self.flags, *found.flags, *remarks]
+            content, when, remarks = Loaded(None, _unforeseen(error)), "", []
+        flags = [*self.flags, *content.flags, *remarks]
         return replace(
-            self, data=found.data, reason=found.reason, flags=flags, when=when, load=None
+            self, data=content.data, reason=content.reason, flags=flags, when=when, load=None
         )
 
 
@@ -262,9 +262,9 @@ def _match(finders, path):
 
 def _owner(match, folders):
     """Return (student, number), and note the folder where all is theirs."""
-    told = match.groupdict("")
-    owner = _plain(told["student"]), told.get("number", "")
-    if told.get("path"):
+    groups = match.groupdict("")
+    owner = _plain(groups["student"]), groups.get("number", "")
+    if groups.get("path"):
         folder, slash, _ = match.string[: match.start("path")].rpartition("/")
         if slash and match.start("path") == len(folder) + 1:
             folders[folder] = owner

@@ -27,10 +27,10 @@ def without_outputs(data: bytes | bytearray) -> bytes:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return bytes(data[: BYTES + 1])  # UTF-16, which has other brackets
     whole = memoryview(data)  # whose parts are no copies
-    kept: list[bytes | memoryview] = []
+    parts: list[bytes | memoryview] = []
     start, depth, cutting = 0, 0, -1
-    for count, found in enumerate(_NEXT.finditer(data)):
-        token = found[1]
+    for count, match in enumerate(_NEXT.finditer(data)):
+        token = match[1]
         if count == BRACKETS:
             cutting = -1  # the rest stays, and is too large
             break
@@ -39,14 +39,14 @@ def without_outputs(data: bytes | bytearray) -> bytes:
         elif token in (b"]", b"}"):
             depth -= 1
             if depth == cutting:
-                start, cutting = found.end(), -1
+                start, cutting = match.end(), -1
         elif token and cutting < 0:
-            opens = _OPENS.match(data, found.end())
+            opens = _OPENS.match(data, match.end())
             if opens:
-                kept += [whole[start : opens.end()], _BULKY[token]]
+                parts += [whole[start : opens.end()], _BULKY[token]]
                 start, cutting = opens.end(), depth
     if cutting < 0:  # else it is cut off within an output, and so it stays
-        kept.append(whole[start:])
-    if sum(map(len, kept)) > BYTES:
-        kept = [whole[: BYTES + 1]]
-    return b"".join(kept)
+        parts.append(whole[start:])
+    if sum(map(len, parts)) > BYTES:
+        parts = [whole[: BYTES + 1]]
+    return b"".join(parts)

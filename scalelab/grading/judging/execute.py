@@ -23,6 +23,7 @@ from scalelab.grading.inputs.steps import cell_of, inert, steps
 GRACE = 1.0  # seconds beyond its limit before a process that does not stop is ended
 OWN = 1 / 3  # of a submission's time that a student's own cells may take together
 KEPT = 1_000_000  # bytes of what all cells of a submission show, pictures included
+HEARD = 20_000_000  # bytes of all that its processes say: ten times as much when it is read
 # By check: the names to read, and the calls as (function, its cases, whether they are hidden).
 Plan = dict[str, tuple[dict[str, None], list[tuple[str, list[str], bool]]]]
 _WHY = {"flood": "sent too much", "ended": "ended the process"}
@@ -117,7 +118,7 @@ class _Run:
         self.dead: set[str] = set()  # steps that ended a process, or own cells without an end
         self.again: set[str] = set()  # checks whose visible calls are made once more
         self.own = OWN * limits.submission  # seconds left for the student's own cells
-        self.room = KEPT
+        self.room, self.heard = KEPT, wire.Room(HEARD)
         self.timeout = Outcome(error="Timeout", said=f"{limits.call:g} s")
         # What the process is doing, for the case that it dies of it: the step, the outcomes of the
         # call, the check and the name that is read.
@@ -139,6 +140,7 @@ class _Run:
                 now = steps[: steps.index((hidden[0], None)) + 1]
                 self.again.add(hidden[0])
             fork = self.sandbox.fork({keys.VARIABLE: self.key})
+            fork.room = self.heard
             try:
                 copies = self._steps(fork, now, shown)
                 self._hidden(copies, hidden)

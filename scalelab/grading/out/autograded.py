@@ -48,15 +48,15 @@ def _answer(cell, answer):
 
 def _own(source, result):
     """Return {cell: the cells of the student's own after it}, with what was typed into a locked one."""
-    found: dict[str, list[dict]] = {}
+    cells: dict[str, list[dict]] = {}
     for n, (place, kind, text) in enumerate(own_cells(source, result)):
         cell = {"cell_type": kind, "id": f"own-{n}", "metadata": {}, "source": text}
         if kind == "code":
             cell |= {"outputs": [], "execution_count": None}
         else:
             cell["source"] = without_missing(_harmless(text), {})
-        found.setdefault(place, []).append(cell)
-    return found
+        cells.setdefault(place, []).append(cell)
+    return cells
 
 
 def own_cells(source: Source, result: Result) -> Iterator[tuple[str, str, str]]:
@@ -97,5 +97,5 @@ def _shown(cell):
         yield {"output_type": "display_data", "data": {"image/png": picture}, "metadata": {}}
     if cell["error"]:
         name, said, line = cell["error"]
-        told = f"{name}: {said}" + (f" (line {line})" if line else "")
-        yield {"output_type": "error", "ename": name, "evalue": said, "traceback": [told]}
+        sentence = f"{name}: {said}" + (f" (line {line})" if line else "")
+        yield {"output_type": "error", "ename": name, "evalue": said, "traceback": [sentence]}

@@ -44,13 +44,13 @@ class ScoreTable(CsvExportPlugin):
 def _row(book, assignment, student):
     when, scores = None, (None, None, None)
     try:
-        found = book.find_submission(assignment.name, student.id)
+        submission = book.find_submission(assignment.name, student.id)
     except MissingEntry:
         pass
     else:
-        when, penalty = found.timestamp, found.late_submission_penalty
-        if any(_scored(grade) for notebook in found.notebooks for grade in notebook.grades):
-            scores = found.score, penalty, max(0.0, found.score - penalty)
+        when, penalty = submission.timestamp, submission.late_submission_penalty
+        if any(_scored(grade) for notebook in submission.notebooks for grade in notebook.grades):
+            scores = submission.score, penalty, max(0.0, submission.score - penalty)
     about = student.id, student.last_name, student.first_name, student.email
     cells = [assignment.name, assignment.duedate, when, *about, *scores, assignment.max_score]
     return ["" if cell is None else cell for cell in cells]

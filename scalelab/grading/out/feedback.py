@@ -78,19 +78,19 @@ def feedback(source: Source, result: Result, known: Known = NOTHING) -> str:
     """Return the page of one result."""
     title = f"{source.slug}: {result['student']}"
     head = [f"<h1>{text(source.slug)}</h1>", _who(result, known)]
-    found = worth(result, known)
-    if found is None:
+    total = worth(result, known)
+    if total is None:
         said = f"This submission has no score yet: {result['reason']}."
         return page(title, *head, f"<p>{text(said)}</p>")
     off = f"; {known.penalty:g} points were taken off because it came late" * bool(known.penalty)
-    parts = {part.id: part for part in found.parts}
+    parts = {part.id: part for part in total.parts}
     in_order = [parts[cell.id] for cell in source.cells if cell.graded]
     content = _Content(source, result, known)
     tasks = [content.task(cells, parts[cells[-1].id]) for cells in _tasks(source)]
     return page(
         title,
         *head,
-        f"<p><strong>{text(found.told())}</strong>{off}.</p>",
+        f"<p><strong>{text(total.told())}</strong>{off}.</p>",
         _overview(result, in_order),
         _noticed(remarks(source, result)),
         *("".join(task) for task in tasks),

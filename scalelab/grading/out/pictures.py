@@ -21,12 +21,12 @@ def pictures(answer: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     {}
     """
     attachments = answer.get("attachments") or {}
-    found = {
+    fair = {
         name: {kind: data for kind, data in kinds.items() if _fair(kind, data)}
         for name, kinds in attachments.items()
         if isinstance(kinds, dict)
     }
-    return {name: kinds for name, kinds in found.items() if kinds}
+    return {name: kinds for name, kinds in fair.items() if kinds}
 
 
 def without_missing(text: str, names: Mapping[str, Any]) -> str:

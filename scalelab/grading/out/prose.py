@@ -17,13 +17,13 @@ def prose(text: str) -> str:
     '<p>Let &lt;b&gt;S&lt;/b&gt; be <code>$S_1$</code>.</p>\n'
     """
     markdown = _markdown()
-    kept, heading = [], False
+    tokens, heading = [], False
     for token in markdown.parse(_FOLDED.sub("", text)):
         heading |= token.type == "heading_open"
         if not heading:
-            kept.append(token)
+            tokens.append(token)
         heading &= token.type != "heading_close"
-    return str(markdown.renderer.render(kept, markdown.options, {}))
+    return str(markdown.renderer.render(tokens, markdown.options, {}))
 
 
 @functools.cache

@@ -62,19 +62,19 @@ def known(course: Course, source: Source) -> dict[str, Known]:
         names = {s.id: " ".join(filter(None, (s.first_name, s.last_name))) for s in book.students}
         assignment = _assignment(book, source)
         due = {s.student_id: s.duedate for s in assignment.submissions} if assignment else {}
-        found = {}
+        people = {}
         for student, name in names.items():
             when = due.get(student) or (assignment and assignment.duedate)
-            told = when.replace(tzinfo=UTC).isoformat() if when else ""
-            found[student] = Known(name=name, due=told)
+            date = when.replace(tzinfo=UTC).isoformat() if when else ""
+            people[student] = Known(name=name, due=date)
         for submission in assignment.submissions if assignment else ():
             for notebook in submission.notebooks:
-                found[submission.student_id] = replace(
-                    found[submission.student_id],
+                people[submission.student_id] = replace(
+                    people[submission.student_id],
                     marks=_marks(notebook),
                     penalty=notebook.late_submission_penalty or 0.0,
                 )
-    return found
+    return people
 
 
 def _marks(notebook):
@@ -287,8 +287,8 @@ def _row(book, source, student):
 def _remove(book, row):
     """Remove a submission's row and all that hangs on it, without committing."""
     for notebook in row.notebooks:
-        for found in (*notebook.grades, *notebook.comments, notebook):
-            book.db.delete(found)
+        for entry in (*notebook.grades, *notebook.comments, notebook):
+            book.db.delete(entry)
     book.db.delete(row)
     book.db.flush()
 

@@ -44,7 +44,7 @@ def grouped(source: Source, flags: Iterable[str]) -> list[str]:
         places.setdefault((role, what), {})[place] = None
         counts[role, what] = counts.get((role, what), 0) + 1
     return [
-        _line(role, what, [*found], counts[role, what]) for (role, what), found in places.items()
+        _line(role, what, [*tasks], counts[role, what]) for (role, what), tasks in places.items()
     ]
 
 

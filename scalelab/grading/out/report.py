@@ -34,10 +34,10 @@ def summary(
     known = known or {}
     graded = [result for result in results if result["tests"]]
     worths = {r["student"]: worth(r, known.get(r["student"], NOTHING)) for r in graded}
-    counted = {name: found for name, found in worths.items() if found}
-    open_tasks = {part.id for found in counted.values() for part in found.waiting}
+    counted = {name: total for name, total in worths.items() if total}
+    open_tasks = {part.id for total in counted.values() for part in total.waiting}
     sure = [cell for cell in source.cells if cell.graded and cell.id not in open_tasks]
-    points = [_certain(found, open_tasks) for found in counted.values()]
+    points = [_certain(total, open_tasks) for total in counted.values()]
     certain = round(sum(cell.points for cell in sure), 2)
     return {
         "assignment": source.slug,
@@ -47,7 +47,7 @@ def summary(
         "certain": certain,
         "max_score": round(sum(cell.points for cell in source.cells if cell.graded), 2),
         "changed": changed,
-        "to_read": sum(bool(found.waiting) for found in counted.values()),
+        "to_read": sum(bool(total.waiting) for total in counted.values()),
         "tasks": [_task(source, cell, graded, counted) for cell in source.cells if cell.graded],
         "students": _students(source, results, known, counted),
     }
@@ -86,7 +86,7 @@ def _task(source, cell, graded, worths):
     slips = collections.Counter(
         slip for test in tests for slip in dict.fromkeys(ours(s, cell) for s in test["slips"])
     )
-    pairs = [(_points(found, cell.id), _rest(source, found, cell)) for found in worths.values()]
+    pairs = [(_points(total, cell.id), _rest(source, total, cell)) for total in worths.values()]
     read = [(points, rest) for points, rest in pairs if points is not None]
     blank = sum(set(test["states"]) == {"not attempted"} for test in tests)
     return {
@@ -167,7 +167,7 @@ def _students(source, results, known, worths):
     rows = []
     for result in results:
         student = result["student"]
-        found = worths.get(student)
+        total = worths.get(student)
         due = late(result, known.get(student, NOTHING).due)
         said = remarks(source, result, due)
         rows.append(
@@ -175,8 +175,8 @@ def _students(source, results, known, worths):
                 "student": student,
                 "name": known.get(student, NOTHING).name,
                 "status": result["status"],
-                "points": found.points if found else None,
-                "to_read": found.unread if found else 0.0,
+                "points": total.points if total else None,
+                "to_read": total.unread if total else 0.0,
                 "remarks": said,
             }
         )

@@ -28,18 +28,18 @@ def tables(source: Source, results: Iterable[Result], known: Mapping[str, Known]
     for result in results:
         student, number = result["student"], str(result.get("platform_id") or "")
         of = known.get(student, NOTHING)
-        found = worth(result, of)
+        total = worth(result, of)
         when = late(result, of.due)
         why = "; ".join(remarks(source, result, when))
-        points = found.points if found else ""
-        parts = {part.id: part.points for part in found.parts} if found else {}
-        unread = f"{found.unread:g} points are still to be read" if found and found.waiting else ""
+        points = total.points if total else ""
+        parts = {part.id: part.points for part in total.parts} if total else {}
+        unread = f"{total.unread:g} points are still to be read" if total and total.waiting else ""
         ours.append(
             [
                 student, of.name, result["status"], points, "yes" if unread else "",
-                found.most if found else "", len(found.waiting) if found else "",
+                total.most if total else "", len(total.waiting) if total else "",
                 *("" if parts.get(cell.id) is None else parts[cell.id] for cell in graded),
-                of.penalty if found else "", result["handed_in"], why,
+                of.penalty if total else "", result["handed_in"], why,
             ]
         )  # fmt: skip
         # From an archive we know the platform's number and a name, but neither login nor ID number.

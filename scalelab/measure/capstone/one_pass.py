@@ -220,6 +220,6 @@ def _gathered(value):
     group = _group()
     if group is None:
         return [value]
-    found = [None] * group.get_world_size()
-    group.all_gather_object(found, value)
-    return found
+    values = [None] * group.get_world_size()
+    group.all_gather_object(values, value)
+    return values

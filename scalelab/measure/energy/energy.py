@@ -52,21 +52,21 @@ class Meter:
         """Each part that had something to read: package, memory, GPU."""
         times = [moment for moment, _ in self._trace]
         wraps = {name: limit for source in self._sources for name, limit in source.wraps.items()}
-        found = {}
+        by_name = {}
         for name in self._trace[0][1]:
             readings = [readings.get(name, meters.Reading()) for _, readings in self._trace]
-            found[name] = MachinePart(
+            by_name[name] = MachinePart(
                 counted([r.joules for r in readings], wraps.get(name)),
                 integrated(times, [r.watts for r in readings]),
             )
-        return found
+        return by_name
 
     @property
     def joules(self) -> float | None:
         """Of all parts together; None where there is none, or one of them stopped telling."""
         each = [part.joules for part in self.parts.values()]
-        told = [joules for joules in each if joules is not None]
-        return sum(told) if each and len(told) == len(each) else None
+        known = [joules for joules in each if joules is not None]
+        return sum(known) if each and len(known) == len(each) else None
 
     @property
     def disagreement(self) -> float | None:

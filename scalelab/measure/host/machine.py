@@ -98,13 +98,13 @@ def _caches(root=_CACHES):
 
 def _cache_counts(root=_CACHES):
     """Return how many caches of each level the usable cores have between them."""
-    found = {
+    caches = {
         (level, shared)
         for core in _affinity()
         for level, folder in _levels(root, core)
         if (shared := _read(folder / "shared_cpu_list"))
     }
-    return dict(sorted(Counter(level for level, _ in found).items()))
+    return dict(sorted(Counter(level for level, _ in caches).items()))
 
 
 def _levels(root, core):

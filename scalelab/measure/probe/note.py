@@ -14,12 +14,12 @@ _SAME = 0.1
 
 def _rates(samples, kind):
     """Return every bandwidth of a copy or a triad, by size, in the order taken."""
-    found = {}
+    by_size = {}
     for sample in samples:
         if sample.given["what"] == kind:
-            rates = found.setdefault(sample.given["size"], [])
+            rates = by_size.setdefault(sample.given["size"], [])
             rates.append(sample.given["bytes"] / sample.median)
-    return found
+    return by_size
 
 
 def falls(samples: Iterable[Sample]) -> list[tuple[int, int]]:

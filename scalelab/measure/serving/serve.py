@@ -45,15 +45,15 @@ class Service:
 
     def stop(self) -> None:
         """End the process; a second time does nothing."""
-        given, told = _pipes(self._process)
-        if not given.closed:
-            given.close()
+        stdin, stdout = _pipes(self._process)
+        if not stdin.closed:
+            stdin.close()
             try:
                 self._process.wait(5)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-            told.close()
+            stdout.close()
 
     def __enter__(self):
         return self
@@ -147,8 +147,8 @@ def _pipes(process: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
 def _named(make: Callable[..., object]) -> str:
     """Return "module:function", or say that the new process could not find it."""
     module, name = getattr(make, "__module__", None), getattr(make, "__qualname__", "")
-    found = module and getattr(sys.modules.get(module) or importlib, name, None)
-    if found is not make or module == "__main__":
+    target = module and getattr(sys.modules.get(module) or importlib, name, None)
+    if target is not make or module == "__main__":
         raise Refusal(
             f"make must be a function of an importable module, got {shown(make)}: "
             "put it into a file of its own and import it"

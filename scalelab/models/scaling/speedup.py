@@ -141,8 +141,8 @@ def knee(workers: Numbers, efficiency: Numbers, floor: float) -> float | None:
     """
     below = first_below(workers, efficiency, floor)
     workers, efficiency, floor = _table(workers, efficiency, floor)
-    kept = workers if below is None else workers[workers < below]
-    return _count(kept.max()) if kept.size else None
+    above = workers if below is None else workers[workers < below]
+    return _count(above.max()) if above.size else None
 
 
 def _table(workers: Numbers, efficiency: Numbers, floor: float) -> tuple[Floats, Floats, float]:

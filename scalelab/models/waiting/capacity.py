@@ -55,11 +55,11 @@ def largest_rate(cap: Numbers, service: Numbers, servers: Numbers = 1, *, share:
         t = t / s
         idle = np.exp(-t)
         possible = idle < 1 - p
-        found = elementwise.find_root(
+        root = elementwise.find_root(
             lambda r, e, t, c: response_exceeds(t, r, c) - e,
             (0.0, 1.0),
             args=(np.where(possible, 1 - p, (1 + idle) / 2), t, c),
         )
-        return np.where(possible, found.x, 0) * c / s
+        return np.where(possible, root.x, 0) * c / s
 
     return answer(formula, share, cap, service, servers)

@@ -79,8 +79,8 @@ def samples_needed(share: Numbers, confidence: Numbers, slower: int = 0) -> Answ
     confidence = numbers("confidence", confidence, _CONFIDENCE, 0, ALMOST_ALL, above=True)
     slower = whole("slower", slower, "it counts the requests beyond the percentile", 0, 10**6)
     least = np.vectorize(lambda p, c: _least(p, c, slower), otypes=[int])
-    found = answer(least, share, confidence)
-    return int(found) if isinstance(found, float) else found
+    samples = answer(least, share, confidence)
+    return int(samples) if isinstance(samples, float) else samples
 
 
 def fan_out(slow: Numbers, workers: Numbers) -> Answer:

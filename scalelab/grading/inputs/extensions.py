@@ -22,7 +22,7 @@ def extensions(course: Course, slug: str) -> dict[str, datetime]:
             if not set(COLUMNS) <= set(names):
                 raise _refusal(f"line 1 with the columns {', '.join(COLUMNS)}", ", ".join(names))
             rows.fieldnames = names
-            found = [
+            entries = [
                 (rows.line_num, *_row(rows.line_num, row)) for row in rows if any(row.values())
             ]
     except FileNotFoundError:
@@ -30,7 +30,7 @@ def extensions(course: Course, slug: str) -> dict[str, datetime]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise _refusal("a CSV file", f"another ({error})") from None
     mine: dict[str, datetime] = {}
-    for line, student, assignment, due in found:
+    for line, student, assignment, due in entries:
         if assignment == slug:
             if student in mine:
                 raise _refusal(f"{student!r} once for {slug}", f"again in line {line}")
