@@ -25,6 +25,7 @@ from scalelab.grading.inputs.course import (
     with_gradebooks,
     writing,
 )
+from scalelab.grading.inputs.extensions import extensions
 from scalelab.grading.inputs.read import worked_on
 from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging import result as results
@@ -34,7 +35,6 @@ from scalelab.grading.judging.grade_one import Unit
 from scalelab.grading.judging.judge import Judge
 from scalelab.grading.judging.result import Result
 from scalelab.grading.out import autograded, exchange, record, report, tables
-from scalelab.grading.out.extensions import extensions
 from scalelab.grading.out.feedback import feedback
 from scalelab.grading.out.worth import NOTHING, Known
 from scalelab.refusal import Refusal

@@ -79,3 +79,15 @@ def test_keys_lead_from_the_release_to_the_scores(course, tmp_path, monkeypatch,
     with (course / "course" / "graded" / "demo" / "scores.csv").open() as file:
         rows = {row["student"]: float(row["check-2-1"]) for row in csv.DictReader(file)}
     assert rows == {"ada": 1, "ben": 1, "cleo": 1, "dan": 0}
+
+
+def test_everybody_of_a_roster_gets_the_key_that_they_would_get_by_name(course, monkeypatch, capsys):
+    monkeypatch.chdir(course)
+    (course / "students.csv").write_text("name,id\nAda,ada\nBen,ben\n")
+    assert run("keys", "ben") == 0
+    by_name = (course / "course" / "keys" / "ben.key").read_text()
+    assert run("keys", "--roster", "students.csv", "ben") == 0
+    assert "2 keys" in capsys.readouterr().out
+    assert (course / "course" / "keys" / "ben.key").read_text() == by_name
+    assert (course / "course" / "keys" / "ada.key").exists()
+    assert run("keys") == 2

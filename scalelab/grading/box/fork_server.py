@@ -32,18 +32,18 @@ _libc = ctypes.CDLL(None)
 def main() -> None:
     """Serve forks over the socket whose number is the first argument."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    told = json.loads(sys.argv[2])
+    orders = json.loads(sys.argv[2])
     _libc.prctl(_REAPER, 1, 0, 0, 0)
     _libc.prctl(_NO_HUGE_PAGES, 1, 0, 0, 0)  # a fork that writes one byte would copy 2 MB
-    if told["walls"]:
+    if orders["walls"]:
         namespaces.hold_still()
-    _import(told["modules"])
-    shell = student_process.prepared(told["setup"])
+    _import(orders["modules"])
+    shell = student_process.prepared(orders["setup"])
     gc.collect()
     gc.freeze()
     threads = len(os.listdir("/proc/self/task"))
     control.send(json.dumps({"threads": threads}).encode())
-    ForkServer(control, shell, told["walls"]).serve()
+    ForkServer(control, shell, orders["walls"]).serve()
 
 
 def try_walls() -> None:

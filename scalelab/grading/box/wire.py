@@ -64,12 +64,12 @@ def _too_many(data):
     """Say whether a frame has more lists, dictionaries and items than it may, without reading it."""
     if _marks(data, 0, len(data)) <= _PARTS:
         return False
-    found = end = 0
+    parts = end = 0
     for text in _TEXT.finditer(data):  # those in texts are none
-        found, end = found + _marks(data, end, text.start()), text.end()
-        if found > _PARTS:
+        parts, end = parts + _marks(data, end, text.start()), text.end()
+        if parts > _PARTS:
             return True
-    return found + _marks(data, end, len(data)) > _PARTS
+    return parts + _marks(data, end, len(data)) > _PARTS
 
 
 def _marks(data, start, end):
