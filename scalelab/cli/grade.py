@@ -98,7 +98,9 @@ def command(
                 "so make room and go on with --resume"
             ) from None
     click.echo(
-        plain_json.dumps(summary, indent=1) if json else _table(summary, this_course.graded / assignment)
+        plain_json.dumps(summary, indent=1)
+        if json
+        else _table(summary, this_course.graded / assignment)
     )
 
 

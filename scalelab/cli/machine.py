@@ -26,7 +26,9 @@ def command(json: bool, out: Path | None) -> None:
     if json:
         streams.echo(machine)
         return
-    facts = {name: value for name, value in vars(machine).items() if value not in (None, "", {}, ())}
+    facts = {
+        name: value for name, value in vars(machine).items() if value not in (None, "", {}, ())
+    }
     width = max(map(len, facts))
     for name, value in facts.items():
         click.echo(f"{name.replace('_', ' '):{width}}  {_told(name, value)}")

@@ -81,7 +81,9 @@ def test_keys_lead_from_the_release_to_the_scores(course, tmp_path, monkeypatch,
     assert rows == {"ada": 1, "ben": 1, "cleo": 1, "dan": 0}
 
 
-def test_everybody_of_a_roster_gets_the_key_that_they_would_get_by_name(course, monkeypatch, capsys):
+def test_everybody_of_a_roster_gets_the_key_that_they_would_get_by_name(
+    course, monkeypatch, capsys
+):
     monkeypatch.chdir(course)
     (course / "students.csv").write_text("name,id\nAda,ada\nBen,ben\n")
     assert run("keys", "ben") == 0

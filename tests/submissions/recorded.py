@@ -13,12 +13,21 @@ from scalelab.grading.box.sandbox import MODULES
 from scalelab.grading.inputs.source import VERSION
 from scalelab.grading.judging.result import Result
 from tests.submissions import classes, stage
-from tests.submissions.kinds import Kind, kinds
-from tests.submissions.stage import Stage
+from tests.submissions.kinds import GRADED, Kind, kinds
+from tests.submissions.stage import USERS, Stage
 
 FILE = Path(__file__).with_suffix(".json")
-NEVER = ("neighbours harmed", "without a state", "points unearned", "points lost")
-FIELDS = ("date", "grader", "kinds", "as due", "not as due", "neighbours", *NEVER)
+NEVER = ("neighbours harmed", "without a state", "points unearned")
+FIELDS = (
+    "date",
+    "grader",
+    "kinds",
+    "as due",
+    "not as due",
+    "neighbours",
+    *NEVER,
+    "honest points lost",
+)
 
 
 def fault(kind: Kind, stage: Stage, found: Result) -> str:
@@ -27,7 +36,10 @@ def fault(kind: Kind, stage: Stage, found: Result) -> str:
     if not _in_bounds(found["score"], kind.least(stage), kind.due(stage)):
         lost = [t["number"] for t in found["tests"] if t["score"] < t["max_score"]]
         return f"{kind.due(stage)} due, got {found['score']} (short in {lost}; {said})"
-    if found["status"] != (kind.status or found["status"]):
+    # Another exercise that builds on what is lost may stop, and be flagged.
+    carried = kind.lost and stage.due((*kind.lost, USERS)) < stage.due(kind.lost)
+    either = kind.status is None or (carried and kind.status == GRADED)
+    if not either and found["status"] != kind.status:
         return f"{kind.status} due, got {found['status']} ({said})"
     return "" if kind.remark(stage) in said else f"{kind.remark(stage)!r} is not said, but {said!r}"
 
@@ -44,7 +56,7 @@ def figures(stage: Stage, enrolled: Mapping[str, Kind], found: Mapping[str, Resu
     honest = {k.name for k in enrolled.values() if k.group == "neighbours"}
     others = [(k, found[s]["score"] or 0.0) for s, k in enrolled.items() if k.name not in honest]
     more = sum(max(score - (kind.due(stage) or 0.0), 0.0) for kind, score in others)
-    less = sum(max((kind.least(stage) or 0.0) - score, 0.0) for kind, score in others)
+    less = sum(stage.most - score for kind, score in others if kind.honest)
     wrong = sorted(name for name, said in faults.items() if said and name not in honest)
     tried = len(enrolled) - len(honest)
     return {
@@ -57,7 +69,7 @@ def figures(stage: Stage, enrolled: Mapping[str, Kind], found: Mapping[str, Resu
         "neighbours harmed": sum(bool(faults[name]) for name in honest),
         "without a state": len(without),
         "points unearned": round(more, 2),
-        "points lost": round(less, 2),
+        "honest points lost": round(less, 2),
     }
 
 

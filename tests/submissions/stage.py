@@ -11,6 +11,7 @@ import functools
 import json
 import re
 import shutil
+import symtable
 import zlib
 from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
@@ -25,7 +26,8 @@ from scalelab.grading.judging.judge import Judge
 from tests.notebooks import ROOT
 
 ONE, TWO, THREE, WORDS = "one", "two", "three", "words"
-REST, OTHERS, ALL = "the rest of its exercise", "all but three", "all"  # beyond ONE
+# Beyond ONE: what comes after it in its exercise, other exercises that use names of that one, and more.
+REST, USERS, OTHERS, ALL = "rest", "users", "all but three", "all"
 SMALL = {
     ONE: "def half(x):\n    return x / 2",
     TWO: "limit = 1 / 0.05",
@@ -163,8 +165,11 @@ class Stage:
 
     def _checks(self, role: str) -> Iterator[str]:
         first = self.id(ONE, "check")
+        given = next(part for part in self.source.exercises if self.source.by_id[first] in part)
         for exercise in self.source.exercises:
             names = [cell.id for cell in exercise if cell.check]
+            if role == USERS and exercise is not given and self._uses(exercise, given):
+                yield from names
             if role == REST and first in names:
                 yield from names[names.index(first) :]
             elif role == OTHERS:
@@ -173,6 +178,11 @@ class Stage:
                 yield from names
         if role in SMALL:
             yield self.id(role, "check")
+
+    def _uses(self, exercise: list[Cell], given: list[Cell]) -> bool:
+        """Say whether the reference's cells of an exercise look up what those of another one define."""
+        stored, used = _names(exercise)
+        return bool((used - stored - _names(self.source.exercises[0])[0]) & _names(given)[0])
 
 
 def cell_of(notebook: Notebook, name: str) -> dict[str, Any]:
@@ -212,6 +222,26 @@ def _attacked(source: Source, plan: Mapping[str, Any]) -> tuple[str, str, str]:
     others = [check for checks in (*exercises[at + 1 :], *exercises[:at]) for check in checks]
     three = next((check for check in others if _called(plan, check)), others[0])
     return _task(source.by_id[one]), _task(source.by_id[two]), _task(source.by_id[three])
+
+
+def _names(cells):
+    """Return the names of the notebook that some cells define, and those that they look up."""
+    stored, used = set(), set()
+    for cell in cells:
+        if cell.kind == "code" and not cell.check:
+            top = symtable.symtable(cell.text, cell.id, "exec")
+            stored |= {
+                s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()
+            }
+            tables = [top]
+            for table in tables:
+                tables += table.get_children()
+                used |= {
+                    s.get_name()
+                    for s in table.get_symbols()
+                    if s.is_referenced() and (table is top or s.is_global())
+                }
+    return stored, used
 
 
 def _called(plan, check):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.submissions import stage
-from tests.submissions.stage import ALL, ONE, OTHERS, REST, THREE, TWO, Notebook, Stage
+from tests.submissions.stage import ALL, ONE, OTHERS, REST, THREE, TWO, USERS, Notebook, Stage
 
 GRADED, FLAGGED, FAILED, MISSING = "graded", "graded with flags", "failed", "missing"
 FULL: tuple[str, ...] = ()  # what is lost: nothing
@@ -44,8 +44,14 @@ class Kind:
         return None if self.lost is None else stage.due(self.lost)
 
     def least(self, stage: Stage) -> float | None:
-        """Return the fewest points that may come of it."""
-        return None if self.lost is None else stage.due(self.lost + self.maybe)
+        """Return the fewest points that may come of it: another exercise may build on what is lost."""
+        lost = (*(self.lost or ()), *self.maybe)
+        return None if self.lost is None else stage.due((*lost, USERS) if lost else ())
+
+    @property
+    def honest(self) -> bool:
+        """Whether all points are due."""
+        return self.lost == FULL and not self.maybe
 
     def remark(self, stage: Stage) -> str:
         """Return what is to be said of it."""

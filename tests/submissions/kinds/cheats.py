@@ -9,6 +9,11 @@ from __future__ import annotations
 from tests.submissions.kinds import FLAGGED, GRADED, NOT_ONE, NOT_REST, code_kinds, notebook_kind
 from tests.submissions.stage import ONE, SMALL, TWO, WORDS
 
+# Its own process, and so what comes later in its exercise.
+SPOILS = {
+    "maybe": NOT_REST,
+    "pending": "cells of an exercise are run again for a later one wherever a local name is alike",
+}
 WRONG = "\ndef half(x):\n    return x * 2\n"
 ALWAYS = """
 class Always(float):
@@ -31,7 +36,7 @@ def _cheat(code):
 
 def _harmed(code):
     """Return a cheat that may spoil the next answers of the exercise as well."""
-    return {ONE: code}, None, NOT_ONE, {"maybe": NOT_REST}
+    return {ONE: code}, None, NOT_ONE, SPOILS
 
 
 def _spy(code):
@@ -281,7 +286,7 @@ KINDS = [
                 },
                 GRADED,
                 NOT_ONE,
-                {"maybe": NOT_REST},
+                SPOILS,
             ),
             "lies about its kind": _harmed(
                 "import scalelab.grading.box.wire as w\n"

@@ -69,9 +69,8 @@ KINDS = [
             "crash on hidden inputs only": _hidden_only("ctypes.string_at(0)"),
             "hard exit in a function of another exercise": (
                 {THREE: "import os\ndef mean(values): os._exit(0)"},
-                FLAGGED,
+                None,
                 FULL,
-                _ENDED,
                 {"maybe": NOT_THREE},
             ),
             "a sum of 400 terms": ({TWO: f"total = 1{' + 1' * 400}\nlimit = 20"},),
