@@ -38,10 +38,11 @@ def notebook(course: Course, source: Source, result: Result) -> str:
 def _answer(cell, answer):
     """Put an answer into its cell."""
     if cell["cell_type"] == "code":
-        cell["source"], cell["outputs"] = answer["text"], list(_shown(answer["shown"]))
+        cell["source"] = without_markers(answer["text"])
+        cell["outputs"] = list(_shown(answer["shown"]))
         return
     attachments = pictures(answer)
-    cell["source"] = without_missing(_harmless(answer["text"]), attachments)
+    cell["source"] = without_missing(_harmless(without_markers(answer["text"])), attachments)
     if attachments:
         cell["attachments"] = attachments
 
@@ -50,6 +51,7 @@ def _own(source, result):
     """Return {cell: the cells of the student's own after it}, with what was typed into a locked one."""
     cells: dict[str, list[dict]] = {}
     for n, (place, kind, text) in enumerate(own_cells(source, result)):
+        text = without_markers(text)
         cell = {"cell_type": kind, "id": f"own-{n}", "metadata": {}, "source": text}
         if kind == "code":
             cell |= {"outputs": [], "execution_count": None}
@@ -67,6 +69,15 @@ def own_cells(source: Source, result: Result) -> Iterator[tuple[str, str, str]]:
         yield cell, kind, f"{'# ' * (kind == 'code')}{said}\n\n{text}"
     for own in result.get("own", ()):
         yield own["after"], own["kind"], own["text"]
+
+
+def without_markers(text: str) -> str:
+    """Take the sense out of nbgrader's markers: from a student's cell they would stop its feedback.
+
+    >>> without_markers("### BEGIN HIDDEN TESTS")
+    '### BEGIN-HIDDEN TESTS'
+    """
+    return re.sub(r"\b(BEGIN|END) (?=SOLUTION|HIDDEN TESTS|MARK SCHEME)", r"\1-", text)
 
 
 def _harmless(text):
