@@ -10,7 +10,7 @@ from scalelab.grading.out import report as class_report
 from scalelab.grading.out.feedback import feedback
 from scalelab.rubric import rubric
 from scalelab.show.report import page_of
-from tests.grading.test_out import LAWS, handed, simulated
+from tests.grading.out.test_out import LAWS, handed, simulated
 from tests.rubric.test_rubric import QUALITY, study
 from tests.sampling import sampled
 

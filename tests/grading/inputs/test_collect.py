@@ -358,7 +358,7 @@ def grown(place):
     """Return by how many kB a process of its own grows that loads the submission in a folder."""
     line = f"""
 import re
-from tests.grading.test_collect import LOOK, SLUG, collect
+from tests.grading.inputs.test_collect import LOOK, SLUG, collect
 
 def most():
     return int(re.search("VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])

@@ -11,7 +11,7 @@ import pytest
 
 from scalelab.grading.box import bubblewrap
 from tests.children import environment
-from tests.grading.test_out import AUTOMATIC, MANUAL, SLUG, book, grade, hand_in, make
+from tests.grading.out.test_out import AUTOMATIC, MANUAL, SLUG, book, grade, hand_in, make
 from tests.notebooks import ROOT
 from tests.submissions import classes
 
@@ -46,6 +46,7 @@ def nbgrader(tmp_path):
     classes.close()
 
 
+@pytest.mark.thorough
 def test_feedback_returns_through_the_exchange_to_who_handed_in_there(nbgrader, tmp_path):
     root, desk = tmp_path / "course of all", tmp_path / "desk"
     root.mkdir()
