@@ -12,6 +12,8 @@ from scalelab.grading.inputs.source import VERSION, Source
 from scalelab.grading.judging.result import Result
 from scalelab.grading.out.pictures import pictures, without_missing
 
+MARKED = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # what nbgrader's markers begin and end
+
 
 def notebook(course: Course, source: Source, result: Result) -> str:
     """Return the text of the graded notebook of one result."""
@@ -74,10 +76,10 @@ def own_cells(source: Source, result: Result) -> Iterator[tuple[str, str, str]]:
 def without_markers(text: str) -> str:
     """Take the sense out of nbgrader's markers: from a student's cell they would stop its feedback.
 
-    >>> without_markers("### BEGIN HIDDEN TESTS")
-    '### BEGIN-HIDDEN TESTS'
+    >>> [without_markers(f"# END {word}") for word in MARKED][0].split("-")
+    ['# END', 'SOLUTION']
     """
-    return re.sub(r"\b(BEGIN|END) (?=SOLUTION|HIDDEN TESTS|MARK SCHEME)", r"\1-", text)
+    return re.sub(rf"\b(BEGIN|END) (?={'|'.join(MARKED)})", r"\1-", text)
 
 
 def _harmless(text):
