@@ -61,12 +61,50 @@ def needed(earlier: Iterable[Cell], cells: Iterable[Cell], handed: Handed) -> bo
     >>> needed([one], [two], given), needed([two], [one], given)
     (True, False)
     """
-    defined: set[str] = set()
-    used: set[str] = set()
-    for part, names in ((earlier, defined), (cells, used)):
-        for _, text in _texts(part, handed):
-            names |= _names(text, ast.Store if names is defined else ast.Load)
-    return bool(defined & used or "*" in defined or _DYNAMIC & used)
+    defined = {name for _, text in _texts(earlier, handed) for name in _symbols(text)[0]}
+    here: set[str] = set()
+    wanted: set[str] = set()
+    for _, text in _texts(cells, handed):
+        stored, used = _symbols(text)
+        wanted |= (used - stored | _changed(text) & stored) - here
+        here |= stored
+    return bool(defined & wanted or "*" in defined or _DYNAMIC & wanted)
+
+
+def _symbols(text):
+    """Return the names of the notebook that a cell defines, and those that it looks up.
+
+    What a function or a comprehension calls its own is no name of the notebook.
+    """
+    try:
+        top = symtable.symtable(_MAGIC.sub("pass", text), "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set(), set()  # it will not run
+    stored, used, tables = {"*"} & _names(text, ast.Store), set(), [top]
+    for table in tables:
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (table is top or symbol.is_global()):
+                used.add(symbol.get_name())
+            if (table is top or symbol.is_declared_global()) and (
+                symbol.is_assigned() or symbol.is_imported()
+            ):
+                stored.add(symbol.get_name())
+    return stored, used
+
+
+def _changed(text):
+    """Return the names to which a cell gives a value made from the one they had before, as in `x = x + 1`."""
+    tree = _tree(_MAGIC.sub("pass", text))
+    changed, stored = set(), set()
+    for statement in tree.body if tree else ():
+        now = _of(statement, ast.Store)
+        if isinstance(statement, ast.AugAssign):
+            changed |= now - stored
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)):
+            changed |= (now & _of(statement, ast.Load)) - stored
+        stored |= now
+    return changed
 
 
 def inert(later: Sequence[str], earlier: Iterable[str], ours: Container[str] = ()) -> bool:

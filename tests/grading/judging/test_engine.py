@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from scalelab.grading.box import bubblewrap
-from scalelab.grading.inputs import collect, source
+from scalelab.grading.inputs import collect, read, source, steps
 from scalelab.grading.judging import grade_all, grade_one
 from tests.assignments.runner import SLUGS
 from tests.sampling import sampled
@@ -182,3 +182,28 @@ def test_what_a_submission_says_in_all_is_bounded(course):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
     assert found["reason"] == ""
     assert len(json.dumps(found)) < 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "needed"),
+    [
+        ("rate = 2.0", "y = rate * 2", True),
+        ("rate = 2.0", "def f(rate):\n    return rate * 2", False),
+        ("rate = 2.0", "y = [rate for rate in range(3)]", False),
+        ("rate = 2.0", "rate = 3.0\ny = rate", False),
+        ("rate = 2.0", "rate = rate + 1", True),
+        ("rate = 2.0", "rate += 1", True),
+        ("rate = 2.0", "def f():\n    return rate", True),
+        ("def f():\n    rate = 2.0\n    return rate", "y = rate", False),
+        ("def f():\n    global rate\n    rate = 2.0", "y = rate", True),
+        ("from math import *", "y = 1", True),
+        ("import numpy as np", "import numpy as np\ny = np.pi", False),
+        ("rate = 2.0", "y = eval('rate')", True),
+    ],
+)
+def test_an_exercise_runs_earlier_ones_only_for_names_that_it_takes_from_them(
+    earlier, later, needed
+):
+    one, two = (source.Cell(name, "code", "", "", answer=True) for name in "ab")
+    handed = read.Handed({"a": (earlier,), "b": (later,)})
+    assert steps.needed([one], [two], handed) is needed

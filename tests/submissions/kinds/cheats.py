@@ -359,7 +359,7 @@ KINDS = [
                 "    for p in glob.glob('/*' * depth + '/{slug}/{slug}.ipynb'): print('LEAK', p)"
                 + WRONG
             ),
-            "names that shadow": _cheat(
+            "names that shadow": _harmed(
                 "import sys, types\nm = types.ModuleType('scalelab.checks')\n"
                 "class Task:\n    def __init__(self, *a, **k): pass\n"
                 "    def __getattr__(self, n): return lambda *a, **k: 2.0\n"
