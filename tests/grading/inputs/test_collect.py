@@ -17,6 +17,7 @@ from scalelab.grading.inputs import collect, course, read
 from scalelab.grading.inputs.skim import without_outputs
 from scalelab.grading.inputs.source import load
 from tests.notebooks import ROOT
+from tests.sampling import sampled
 
 SLUG = "01_speedup"
 WANTED = f"{SLUG}.ipynb"
@@ -346,7 +347,7 @@ def test_who_hands_in_more_than_is_read_is_told_so_and_by_which_option_it_is_rea
     assert is_done(handed_in(tmp_path, {WANTED: DONE}, student="ben", most_bytes=1_000_000))
 
 
-@pytest.mark.parametrize("value", [b"[],", b'"ab",'])
+@pytest.mark.parametrize("value", sampled([b"[],", b'"ab",'], 1))
 def test_the_memory_that_a_large_notebook_takes_is_its_own_size(tmp_path, value):
     path = tmp_path / "ada" / SLUG / WANTED
     path.parent.mkdir(parents=True)

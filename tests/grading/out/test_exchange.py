@@ -80,6 +80,7 @@ def test_feedback_returns_through_the_exchange_to_who_handed_in_there(nbgrader, 
     assert line.split(",")[3:] == ["dan", "", "", "", "", "", "", f"{AUTOMATIC + MANUAL}"]
 
 
+@pytest.mark.thorough
 def test_a_hand_in_that_can_no_longer_be_read_leaves_no_page_that_stops_nbgrader(
     nbgrader, tmp_path
 ):
