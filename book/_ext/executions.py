@@ -1,7 +1,9 @@
-"""Which chapter ran when, how long, where and with what: a table, and a link to it from every stamp.
+"""Which chapter ran when, how long, where and with what, and which of its claims held: two tables.
+
+Every stamp leads to the first of them.
 
 The build knows when a chapter was executed, not where; that is written down beside the cache of executed
-chapters the first time a run is seen. A page shows the table with the directive `execution-table`.
+chapters the first time a run is seen. A page shows the tables with `execution-table` and `claim-table`.
 """
 
 from __future__ import annotations
@@ -12,13 +14,16 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
+import nbformat
 from docutils import nodes
+from jupyter_cache import get_cache
 from myst_nb.ext.execution_tables import METADATA_KEY
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 from scalelab.measure.host.machine import this_machine
+from scalelab.show.claims import claimed
 
 PAGE = "book/status"
 HEADINGS = ("chapter", "executed", "seconds", "machine", "Python", "NumPy", "torch")
@@ -51,50 +56,70 @@ def executed(env) -> dict[str, dict]:
 
 
 class Placeholder(nodes.General, nodes.Element):
-    """Stands for the table until every chapter has run."""
+    """Stands for a table until every chapter has run."""
 
 
-class ExecutionTable(SphinxDirective):
-    """Ask for the table, and for this page to be written again after any run."""
+class TableOfRuns(SphinxDirective):
+    """Ask for a table of runs, and for this page to be written again after any of them."""
 
     def run(self) -> list[nodes.Node]:
         """Leave a place for the table."""
         NbMetadataCollector.set_doc_data(self.env, self.env.docname, METADATA_KEY, True)
-        return [Placeholder()]
+        return [Placeholder(of=self.name)]
 
 
-class PutTable(SphinxPostTransform):
-    """Put the table where it was asked for."""
+class PutTables(SphinxPostTransform):
+    """Put the tables where they were asked for."""
 
     default_priority = 8
 
     def run(self, **_) -> None:
-        """Make a row for each chapter, one for all of them, and a name for each row to link to."""
+        """Fill each place with the table that was asked for there."""
+        made = {"execution-table": self._executions, "claim-table": self._claims}
         for place in list(self.document.findall(Placeholder)):
-            runs, builder = executed(self.env), self.app.builder
-            cache = (
-                self.config.nb_execution_cache_path
-                or Path(self.app.outdir).parent / ".jupyter_cache"
-            )
-            here = {name: asdict(this_machine())[name] for name in KEPT}
-            ended = {name: one["mtime"] for name, one in runs.items()}
-            where = remember(Path(cache) / "machines.json", ended, here)
-            body = []
-            for name, one in runs.items():
-                title = self.env.titles[name].astext()
-                link = builder.get_relative_uri(self.env.docname, name)
-                at = f"{datetime.fromtimestamp(one['mtime']):%Y-%m-%d %H:%M}"
-                machine = f"{where[name]['name']}, {where[name]['system']}"
-                versions = [where[name][key] for key in ("python", "numpy", "torch")]
-                first = nodes.reference("", title, refuri=link, internal=True)
-                row = _row(first, at, f"{one['runtime']:.0f}", machine, *versions)
-                body.append(nodes.row("", *row.children, ids=[nodes.make_id(name)]))
-            total = sum(one["runtime"] for one in runs.values())
-            body.append(_row("together", "", f"{total:.0f}", "", "", "", ""))
-            columns = [nodes.colspec(colwidth=1) for _ in HEADINGS]
-            head = nodes.thead("", _row(*HEADINGS))
-            group = nodes.tgroup("", *columns, head, nodes.tbody("", *body), cols=len(HEADINGS))
-            place.replace_self(nodes.table("", group, classes=["colwidths-auto"]))
+            place.replace_self(made[place["of"]](executed(self.env)))
+
+    @property
+    def _cache(self) -> Path:
+        beside = Path(self.app.outdir).parent / ".jupyter_cache"
+        return Path(self.config.nb_execution_cache_path or beside)
+
+    def _chapter(self, name) -> nodes.reference:
+        link = self.app.builder.get_relative_uri(self.env.docname, name)
+        return nodes.reference("", self.env.titles[name].astext(), refuri=link, internal=True)
+
+    def _executions(self, runs) -> nodes.table:
+        """Return a row for each chapter, one for all of them, and a name for each row to link to."""
+        here = {name: asdict(this_machine())[name] for name in KEPT}
+        ended = {name: one["mtime"] for name, one in runs.items()}
+        where = remember(self._cache / "machines.json", ended, here)
+        rows = []
+        for name, one in runs.items():
+            at = f"{datetime.fromtimestamp(one['mtime']):%Y-%m-%d %H:%M}"
+            machine = f"{where[name]['name']}, {where[name]['system']}"
+            versions = [where[name][key] for key in ("python", "numpy", "torch")]
+            row = _row(self._chapter(name), at, f"{one['runtime']:.0f}", machine, *versions)
+            rows.append(nodes.row("", *row.children, ids=[nodes.make_id(name)]))
+        total = sum(one["runtime"] for one in runs.values())
+        return _table(HEADINGS, [*rows, _row("together", "", f"{total:.0f}", "", "", "", "")])
+
+    def _claims(self, runs) -> nodes.Element:
+        """Return a row for each claim of a chapter, in their order."""
+        cache, rows = get_cache(self._cache), []
+        for name in runs:
+            source = nbformat.read(self.env.doc2path(name), as_version=4)
+            for one in claimed(cache.merge_match_into_notebook(source)[1]):
+                held = "held" if one["held"] else "did not hold"
+                cells = one["what"], one["expected"], one["here"], held
+                rows.append(_row(self._chapter(name), *cells))
+        return _table(("chapter", "claim", "expected", "here", ""), rows)
+
+
+def _table(headings, rows) -> nodes.table:
+    columns = [nodes.colspec(colwidth=1) for _ in headings]
+    head = nodes.thead("", _row(*headings))
+    group = nodes.tgroup("", *columns, head, nodes.tbody("", *rows), cols=len(headings))
+    return nodes.table("", group, classes=["colwidths-auto"])
 
 
 def _row(*cells) -> nodes.row:
@@ -114,7 +139,8 @@ def link_stamps(app, page, template, context, doctree):
 def setup(app):
     """Connect the above to Sphinx."""
     app.add_node(Placeholder)
-    app.add_directive("execution-table", ExecutionTable)
-    app.add_post_transform(PutTable)
+    for table in ("execution-table", "claim-table"):
+        app.add_directive(table, TableOfRuns)
+    app.add_post_transform(PutTables)
     app.connect("html-page-context", link_stamps)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from pathlib import Path
 
 from bs4 import BeautifulSoup
@@ -83,4 +84,7 @@ def _words(output) -> str:
 
 
 def _digest(text: str) -> str:
-    return f"{len(text)} letters, sha256 {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    """Return what tells a long text from another, and its numbers."""
+    seal = hashlib.sha256(text.encode()).hexdigest()[:16]
+    numbers = dict.fromkeys(re.findall(r"\d[\d,]*\.?\d*(?:e-?\d+)?", text))
+    return f"{len(text)} letters, sha256 {seal}: {' '.join(numbers)}"

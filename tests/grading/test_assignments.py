@@ -43,7 +43,7 @@ def test_the_solution_earns_everything_behind_walls(slug, key):
     found = graded(slug, "solutions", key)
     lost = [test["output"] for test in found["tests"] if test["score"] != test["max_score"]]
     assert lost == []
-    assert found["flags"] == [flag for flag in found["flags"] if "was changed" in flag]
+    assert all("was changed" in flag["text"] for flag in found["flags"])
     assert found["tests"]
 
 

@@ -295,7 +295,9 @@ def test_without_walls_the_spies_do_find_something(tmp_path, monkeypatch):
     assert len(found) == 5
     assert len(blind) <= 1
     assert came
-    assert all("run without isolation" in one["flags"] for one in found.values())
+    assert all(
+        any(f["text"] == "run without isolation" for f in one["flags"]) for one in found.values()
+    )
 
 
 def test_without_walls_grading_refuses(tmp_path, monkeypatch):

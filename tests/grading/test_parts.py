@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from dataclasses import asdict
 from datetime import datetime
 
 import pytest
@@ -17,6 +18,7 @@ from scalelab.checks.plain import Unreadable, plain
 from scalelab.cli import main
 from scalelab.grading.box import bubblewrap, wire
 from scalelab.grading.inputs import collect, read
+from scalelab.grading.inputs.flag import Flag
 from scalelab.grading.inputs.source import Cell, Source, load
 from scalelab.grading.judging import execute, grade_one, result
 from scalelab.grading.judging.judge import Judge
@@ -71,7 +73,7 @@ def test_any_damage_to_a_notebook_is_read_or_refused_with_a_reason(demo, honest,
         assert re.fullmatch(r"it .+", str(reason))  # noqa: PT017 - either outcome is fine
     else:
         assert set(handed.answers) == {cell.id for cell in demo.cells if cell.answer}
-        json.dumps(vars(handed)).encode()
+        json.dumps(asdict(handed)).encode()
 
 
 @given(
@@ -192,7 +194,7 @@ def test_of_two_submissions_the_latest_counts_and_is_flagged(tmp_path):
     )
     (one,) = (one.loaded() for one in collect.collect(place, "demo"))
     says = "2 notebooks; ada_demo-1.ipynb counts, not ada_demo.ipynb (older)"
-    assert (one.data, one.flags) == (b"new", [says])
+    assert (one.data, [*map(str, one.flags)]) == (b"new", [says])
     assert one.when == datetime(*LATE).isoformat()
 
 
@@ -399,7 +401,10 @@ def test_grading_again_flags_what_grading_anew_would():
         grade_one.close()
     ended = {"+0 ended the process", "answer-1-10 ended the process"}
     assert again["score"] == anew["score"] == 1.0
-    before, again, anew = ([flag["text"] for flag in one["ran"]] for one in (before, again, anew))
+    before, again, anew = (
+        [str(Flag.of(flag)) for flag in one["flags"] if flag["run"]]
+        for one in (before, again, anew)
+    )
     assert set(before) == {*ended, "answer-1-1 ended the process"}
     assert set(anew) == ended
     assert sorted(again) == sorted(anew)

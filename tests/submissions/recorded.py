@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scalelab.grading.box.sandbox import MODULES
+from scalelab.grading.inputs.flag import Flag
 from scalelab.grading.inputs.source import VERSION
 from scalelab.grading.judging.result import Result
 from tests.submissions import classes, stage
@@ -32,7 +33,7 @@ FIELDS = (
 
 def fault(kind: Kind, stage: Stage, found: Result) -> str:
     """Say how a result is not what is due, or "" where it is."""
-    said = "; ".join([*found["flags"], found["reason"]])
+    said = "; ".join([*(str(Flag.of(flag)) for flag in found["flags"]), found["reason"]])
     if not _in_bounds(found["score"], kind.least(stage), kind.due(stage)):
         lost = [t["number"] for t in found["tests"] if t["score"] < t["max_score"]]
         return f"{kind.due(stage)} due, got {found['score']} (short in {lost}; {said})"

@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
+from scalelab.grading.inputs.flag import GRAVE, Flag
 from scalelab.grading.inputs.read import NotASubmission
 from scalelab.grading.inputs.skim import without_outputs
 
@@ -35,11 +36,11 @@ Look = Callable[[bytes], bool]
 
 
 class Loaded(NamedTuple):
-    """What came of a hand-in: the bytes that count or the reason why there are none, and remarks."""
+    """What came of a hand-in: the bytes that count or the reason why there are none, and flags."""
 
     data: bytes | None
     reason: str = ""
-    flags: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
     when: datetime | None = None
 
 
@@ -159,12 +160,12 @@ def _no_notebook(files):
 
 
 def _about(chosen, slug):
-    """Yield remarks about the notebook that counts."""
+    """Yield flags on the notebook that counts."""
     folder = chosen.path.rpartition("/")[0]
     if not expected(chosen.name, slug):
-        yield "the notebook was renamed"
+        yield Flag("the notebook was renamed")
     if folder:
-        yield f"the notebook lay in {shown(folder)}"
+        yield Flag(f"the notebook lay in {shown(folder)}")
 
 
 def _about_others(chosen, others):
@@ -172,14 +173,14 @@ def _about_others(chosen, others):
         listed = [f"{shown(path)} ({why})" for path, why in others.items()]
         more = f" and {len(listed) - 5} more" if len(listed) > 5 else ""
         counts = f"{len(others) + 1} notebooks; {shown(chosen.path)} counts"
-        yield f"{counts}, not {', '.join(listed[:5])}{more}"
+        yield Flag(f"{counts}, not {', '.join(listed[:5])}{more}", GRAVE)
 
 
 def _about_files(files):
     if files:
         was, it_is = ("was", "is") if len(files) == 1 else ("were", "are")
         beside = f"{_named(files)} {was} handed in beside the notebook"
-        yield f"{beside} and {it_is} not there when it is graded"
+        yield Flag(f"{beside} and {it_is} not there when it is graded")
 
 
 def _named(files):

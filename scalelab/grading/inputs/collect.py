@@ -25,6 +25,7 @@ from scalelab.grading.inputs.choose import (
     junk,
     regular,
 )
+from scalelab.grading.inputs.flag import GRAVE, Flag
 from scalelab.refusal import Refusal
 
 MEMBERS, NAME = 100_000, 1_000  # files of an archive, letters of a name
@@ -47,7 +48,7 @@ class Submission:
     student: str
     data: bytes | None = None
     reason: str = ""
-    flags: list[str] = field(default_factory=list)
+    flags: list[Flag] = field(default_factory=list)
     when: str = ""  # ISO date and time of the hand-in, where known
     # Gives the fields of a Loaded, the first two at least, when it is this one's turn.
     load: Callable[[], tuple[Any, ...]] | None = None
@@ -64,10 +65,10 @@ class Submission:
             return self
         try:
             content = Loaded(*self.load())
-            when, remarks = _told(content.when) if content.when else (self.when, [])
+            when, more = _told(content.when) if content.when else (self.when, [])
         except Exception as error:  # of this student; the others go on
-            content, when, remarks = Loaded(None, _unforeseen(error)), "", []
-        flags = [*self.flags, *content.flags, *remarks]
+            content, when, more = Loaded(None, _unforeseen(error)), "", []
+        flags = [*self.flags, *content.flags, *more]
         return replace(
             self, data=content.data, reason=content.reason, flags=flags, when=when, load=None
         )
@@ -107,9 +108,9 @@ def now() -> datetime:
 
 
 def _told(when):
-    """Return (ISO text, remarks) of the time of a hand-in."""
+    """Return (ISO text, flags) of the time of a hand-in."""
     if when.replace(tzinfo=None) > now() + AHEAD:
-        return "", [f"its time of hand-in, {when:%Y-%m-%d %H:%M}, is still to come"]
+        return "", [Flag(f"its time of hand-in, {when:%Y-%m-%d %H:%M}, is still to come")]
     return when.isoformat() if when != datetime.min else "", []
 
 
@@ -154,7 +155,7 @@ def _of_student(student, folder, choice):
 
 
 def _timestamp(folder):
-    """Return (ISO text, remarks) of what nbgrader's collect wrote, or ("", [])."""
+    """Return (ISO text, flags) of what nbgrader's collect wrote, or ("", [])."""
     from nbgrader.utils import parse_utc
 
     path = os.path.join(folder, b"timestamp.txt")
@@ -163,7 +164,7 @@ def _timestamp(folder):
     try:
         return _told(parse_utc(regular(path, 100).decode().strip()).replace(tzinfo=UTC))
     except Exception:  # students can write this file, and parsers stumble in many ways
-        return "", ["timestamp.txt holds no time that can be read"]
+        return "", [Flag("timestamp.txt holds no time that can be read")]
 
 
 # --- an archive ----------------------------------------------------------------------------------
@@ -182,9 +183,10 @@ def _archive(place, patterns, choice):
     submissions = {}
     for (student, number), files in handed.items():
         one, *others = (_id(student, n) for n in (number, *sorted(numbers[student] - {number})))
-        flags = ["the file's name does not tell the student"] * (student in unsure)
+        flags = [Flag("the file's name does not tell the student", GRAVE)] * (student in unsure)
         if others:
-            flags.append(f"shares the name with {', '.join(others)}: told apart by {_NUMBER}")
+            same = f"shares the name with {', '.join(others)}: told apart by {_NUMBER}"
+            flags.append(Flag(same))
         name = one if others else student
         load = partial(choice, files)
         submissions[name] = Submission(name, flags=flags, load=load, platform_id=number)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 
+from scalelab.grading.inputs.flag import GRAVE, HARMLESS, NOTICED, Flag
 from scalelab.grading.inputs.skim import BYTES, without_outputs
 from scalelab.grading.inputs.source import Cell, Source
 
@@ -35,7 +36,7 @@ class Handed:
 
     answers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     extras: dict[str, list[str]] = field(default_factory=dict)
-    flags: list[str] = field(default_factory=list)
+    flags: list[Flag] = field(default_factory=list)
     own: list[dict[str, str]] = field(default_factory=list)
     typed: dict[str, str] = field(default_factory=dict)
 
@@ -47,38 +48,21 @@ class _Found:
     id: str  # of the cell of the source that this one is, or ""
 
 
-class _Remarks:
-    """Says once what holds for many cells."""
-
-    def __init__(self) -> None:
-        self.cells: dict[str, list[str]] = {}
-
-    def add(self, cell, what):
-        self.cells.setdefault(what, []).append(cell)
-
-    def told(self):
-        for what, cells in self.cells.items():
-            some = ", ".join(cells[:3] + ["..."] * (len(cells) > 3))
-            many = f"{len(cells)} cells ({some}): each {what}"
-            yield f"{cells[0]} {what}" if len(cells) == 1 else many
-
-
 def read(data: bytes, source: Source, others: Mapping[str, str] | None = None) -> Handed:
     """Return what was handed in; raise NotASubmission where that is no notebook of this assignment.
 
     `others` tells the assignment of each released text, to name the one that it is instead.
     """
-    handed, remarks = Handed(), _Remarks()
+    handed = Handed()
     cells = _identified(_cells(data, handed.flags), source)
     _insist_on_this_assignment(cells, source, others or {})
     used: set[int] = set()
     for wanted in source.cells:
         if wanted.answer:
-            handed.answers[wanted.id] = _answer(cells, wanted, source, used, remarks)
+            handed.answers[wanted.id] = _answer(cells, wanted, source, used, handed.flags)
         else:
-            _note_changed(cells, wanted, handed.typed, remarks)
-    _note_strayed(source, handed, remarks)
-    handed.flags += remarks.told()
+            _note_changed(cells, wanted, handed)
+    _note_strayed(source, handed)
     _own_cells(cells, used, handed)
     return handed
 
@@ -119,12 +103,13 @@ def _cells(data, flags):
     sheets = notebook.get("worksheets")
     cells = notebook.get("cells")
     if cells is None and isinstance(sheets, list):  # format 3
-        flags.append("saved in an old notebook format")
+        flags.append(Flag("saved in an old notebook format", HARMLESS))
         cells = [c for s in sheets if isinstance(s, dict) for c in s.get("cells") or []]
     if not isinstance(cells, list) or not cells:
         raise NotASubmission("it is not a notebook: it has no cells")
     if len(cells) > CELLS:
-        flags.append(f"it has {len(cells)} cells; only the first {CELLS} were read")
+        what = f"it has {len(cells)} cells; only the first {CELLS} were read"
+        flags.append(Flag(what, GRAVE))
     return [cell for cell in map(_read_cell, cells[:CELLS]) if cell]
 
 
@@ -135,7 +120,7 @@ def _decoded(data, flags):
     try:
         return data.decode()
     except UnicodeDecodeError:
-        flags.append("not written in UTF-8; read as Latin-1")
+        flags.append(Flag("not written in UTF-8; read as Latin-1", HARMLESS))
         return data.decode("latin-1")
 
 
@@ -193,27 +178,31 @@ def _heading(text):
     return re.findall(r"\w+", text.strip().partition("\n")[0])
 
 
-def _answer(cells, wanted, source, used, remarks):
+def _answer(cells, wanted, source, used, flags):
     """Return the texts of one answer, in order: usually one, or those of its copies."""
+
+    def note(what, gravity=NOTICED):
+        flags.append(Flag(what, gravity, wanted.id))
+
     mine = [n for n, cell in enumerate(cells) if cell.id == wanted.id]
     by_position = not mine and _at_its_place(cells, wanted, source, used)
     if by_position:
-        remarks.add(wanted.id, "has lost its tag and was found after its question")
+        note("has lost its tag and was found after its question", HARMLESS)
         mine = by_position
     used.update(mine)
     if not mine:
-        remarks.add(wanted.id, "is missing")
+        note("is missing", GRAVE)
         return ()
     if any(cells[n].kind != wanted.kind for n in mine):
-        remarks.add(wanted.id, f"is no longer a {wanted.kind} cell; its text counts as one")
+        note(f"is no longer a {wanted.kind} cell; its text counts as one")
     texts = [cells[n].text for n in mine]
     written = list(dict.fromkeys(t for t in texts if not blank(wanted, [t])))
     if len(mine) > 1 and not by_position:
-        remarks.add(wanted.id, f"is there {len(mine)} times; all that differ count, in order")
+        note(f"is there {len(mine)} times; all that differ count, in order")
     if wanted.kind == "markdown" and not written:
         near = sorted(set(_beside(cells, mine)) - used)
         if near:
-            remarks.add(wanted.id, "was left as it was; the text written beside it is read")
+            note("was left as it was; the text written beside it is read")
             used.update(near)
             return ("\n\n".join(cells[n].text for n in near),)
     if wanted.kind == "markdown" and written:
@@ -246,20 +235,21 @@ def _at_its_place(cells, wanted, source, used):
     return positions
 
 
-def _note_changed(cells, wanted, typed, remarks):
+def _note_changed(cells, wanted, handed):
     """Note that a locked cell was changed, and keep what was written into it."""
     mine = [cell.text for cell in cells if cell.id == wanted.id]
     if not mine or wanted.stub.strip() in map(str.strip, mine):
         return
     if wanted.kind == "code":
-        remarks.add(wanted.id, "was changed; the course's own was used")
+        what = "was changed; the course's own was used"
+        handed.flags.append(Flag(what, HARMLESS, wanted.id))
     if any(_bare(text) == _bare(wanted.stub) for text in mine):
         return  # another layout of the same
     known = {_bare(line) for line in ["", *wanted.stub.splitlines()]}
     lines = [line for text in mine for line in text.splitlines() if _bare(line) not in known]
     if lines:
-        room = LETTERS - sum(map(len, typed.values()))
-        typed[wanted.id] = "\n".join(lines)[:room]
+        room = LETTERS - sum(map(len, handed.typed.values()))
+        handed.typed[wanted.id] = "\n".join(lines)[:room]
 
 
 def _bare(text):
@@ -267,16 +257,17 @@ def _bare(text):
     return text.translate(_LAYOUT)
 
 
-def _note_strayed(source, handed, remarks):
-    """Remark where an answer was left blank and something was written into the cells around it."""
+def _note_strayed(source, handed):
+    """Flag where an answer was left blank and something was written into the cells around it."""
     task: list[Cell] = []
     for cell in source.cells:
         task.append(cell)
         if cell.graded:
-            into = " and ".join(c.id for c in task if c.id in handed.typed)
+            into = tuple(c.id for c in task if c.id in handed.typed)
             for answer in task:
                 if into and answer.answer and blank(answer, handed.answers[answer.id]):
-                    remarks.add(answer.id, f"was left as it was; something is written in {into}")
+                    what = "was left as it was; something is written in"
+                    handed.flags.append(Flag(what, GRAVE, answer.id, into))
             task = []
 
 
@@ -293,4 +284,5 @@ def _own_cells(cells, used, handed):
             room = max(room - len(cell.text), 0)
     count = sum(map(len, handed.extras.values()))
     if count:
-        handed.flags.append(f"{count} cell{'s' * (count > 1)} of the student's own")
+        own = f"{count} cell{'s' * (count > 1)} of the student's own"
+        handed.flags.append(Flag(own, HARMLESS))

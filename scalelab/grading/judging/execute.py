@@ -16,9 +16,10 @@ from scalelab.checks.plain import Unreadable
 from scalelab.grading.box import wire
 from scalelab.grading.box.clean_output import Shown, cleaned, stopped
 from scalelab.grading.box.sandbox import Died, Sandbox
+from scalelab.grading.inputs.flag import GRAVE, NOTICED, Flag
 from scalelab.grading.inputs.read import Handed
 from scalelab.grading.inputs.source import Source
-from scalelab.grading.inputs.steps import cell_of, inert, steps
+from scalelab.grading.inputs.steps import inert, steps
 
 GRACE = 1.0  # seconds beyond its limit before a process that does not stop is ended
 OWN = 1 / 3  # of a submission's time that a student's own cells may take together
@@ -38,14 +39,6 @@ class TimeLimits:
     submission: float = 90.0
 
 
-@dataclass(frozen=True)
-class Flag:
-    """Something odd about a run: the cell it is about, or "" for the run as a whole, and as text."""
-
-    cell: str
-    text: str
-
-
 @dataclass
 class Transcript:
     """What running a submission gave, all of it plain data.
@@ -61,15 +54,6 @@ class Transcript:
     flags: list[Flag] = field(default_factory=list)
     gone: set[str] = field(default_factory=set)
     late: bool = False  # something took too long
-
-
-def about_step(key: str, what: str) -> Flag:
-    """Return the flag on one step of a run.
-
-    >>> about_step("answer-1-1#1", "ended the process")
-    Flag(cell='answer-1-1', text='answer-1-1#1 ended the process')
-    """
-    return Flag(cell_of(key), f"{key} {what}")
 
 
 def execute(
@@ -208,7 +192,7 @@ class _Run:
         own = "+" in key
         if own and self.own <= 0:
             what = f"took longer than {OWN * self.limits.submission:g} s together"
-            self._flag(Flag("", f"cells of the student's own {what}; the rest of them was not run"))
+            self._flag(f"cells of the student's own {what}; the rest of them was not run")
             return
         began = time.monotonic()
         try:
@@ -226,7 +210,7 @@ class _Run:
         for place, picture in enumerate(shown["pictures"]):
             if len(picture) > self.room:
                 shown["pictures"] = shown["pictures"][:place]
-                self._flag(Flag("", "cells showed more than is kept"))
+                self._flag("cells showed more than is kept", gravity=NOTICED)
                 break
             self.room -= len(picture)
         shown["text"] = shown["text"][: max(self.room, 0)]
@@ -302,8 +286,7 @@ class _Run:
         """Note what ended the process, so that the next one leaves it out."""
         self.transcript.late |= how == "late"
         if over := time.monotonic() > self.end:  # whatever was at work then is not to blame
-            what = f"took longer than {self.limits.submission:g} s; the rest was not run"
-            self._flag(Flag("", what))
+            self._flag(f"took longer than {self.limits.submission:g} s; the rest was not run")
         if self.calling is not None:
             crash = Outcome(error="Crash", said=_WHY.get(how, ""))
             self.calling.append(self.timeout if how == "late" else crash)
@@ -319,7 +302,7 @@ class _Run:
             elif how != "late":
                 self.transcript.cells.setdefault(self.at, stopped("Crash", f"it {_WHY[how]}"))
         if how != "late" and not over:
-            self._flag(about_step(self.at, _WHY[how]))
+            self._flag(_WHY[how], self.at)
 
     def _late(self, key):
         # What it showed until then depends on the machine's mood, so it is left out.
@@ -328,9 +311,10 @@ class _Run:
         if "+" in key:  # it would take as long in the next process
             self.dead.add(key)
         self.transcript.cells.setdefault(key, stopped("Timeout", f"it {what}"))
-        self._flag(about_step(key, what))
+        self._flag(what, key)
 
-    def _flag(self, flag):
+    def _flag(self, what, step="", gravity=GRAVE):
+        flag = Flag(what, gravity, step, run=True)
         if flag not in self.transcript.flags:
             self.transcript.flags.append(flag)
 

@@ -6,15 +6,17 @@ judge, is made once per process and used again. Standard library only.
 
 import contextlib
 import threading
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.box.sandbox import MODULES, NoWorker, Sandbox
 from scalelab.grading.box.wire import clean
 from scalelab.grading.inputs.collect import Submission
+from scalelab.grading.inputs.flag import GRAVE, Flag
 from scalelab.grading.inputs.read import NotASubmission, blank, read
 from scalelab.grading.inputs.source import Source
-from scalelab.grading.judging.execute import Flag, TimeLimits, about_step, execute
+from scalelab.grading.inputs.steps import cell_of
+from scalelab.grading.judging.execute import TimeLimits, execute
 from scalelab.grading.judging.judge import Judge, Unasked
 from scalelab.grading.judging.result import FAILED, MISSING, Result, result
 
@@ -104,19 +106,18 @@ def _composed(job, handed, keys, transcript, fresh):
     tests = [fresh.get(c.id) or known[c.id] for c in source.cells if c.check]
     cells = {a["id"]: a["shown"] for a in old.get("answers", ())}
     cells |= transcript.cells if transcript else {}
-    earlier = [Flag(**flag) for flag in old.get("ran", ())]
-    ran = [flag for flag in earlier if not _run_again(flag, fresh, source)]
+    earlier = map(Flag.of, old.get("flags", ()))
+    ran = [flag for flag in earlier if flag.run and _holds(flag, fresh, source)]
     ran += transcript.flags if transcript else []
-    ran = list(dict.fromkeys([*ran, *_stopped(source, handed, cells, ran)]))
+    ran += _stopped(source, handed, cells, ran)
     isolation = old.get("isolation") if transcript is None else bubblewrap.find().name
-    flags = [*handed.flags, *dict.fromkeys(flag.text for flag in ran)]
+    flags = [*handed.flags, *dict.fromkeys(ran)]
     if isolation == "none":
-        flags.append("run without isolation")
+        flags.append(Flag("run without isolation", GRAVE))
     return result(
         source,
         job.submission,
         flags=flags,
-        ran=[asdict(flag) for flag in ran],
         isolation=isolation,
         score=round(sum(test["score"] for test in tests), 2),
         tests=tests,
@@ -213,20 +214,23 @@ def _wanted(job, keys):
 
 
 def _stopped(source, handed, cells, flags):
-    """Yield a flag for every answer that did not come to its end and has none yet."""
-    known = {flag.cell for flag in flags}
+    """Return a flag for every answer that did not come to its end and has none yet."""
+    known, stopped = {cell_of(flag.cell) for flag in flags}, []
     for cell in source.cells:
         error = (cells.get(cell.id) or {}).get("error")
         texts = handed.answers.get(cell.id, ())
         if cell.answer and error and cell.id not in known and not blank(cell, texts):
-            yield about_step(cell.id, f"stopped with {error[0]}")
+            stopped.append(Flag(f"stopped with {error[0]}", GRAVE, cell.id, run=True))
+    return stopped
 
 
-def _run_again(flag, fresh, source):
-    """Say whether a flag may no longer hold: it is about a cell of an exercise that was run again."""
+def _holds(flag, fresh, source):
+    """Say whether a flag still holds: its cell is there, in no exercise that was run again."""
+    if not fresh:
+        return cell_of(flag.cell) in {"", *source.by_id}
     running = [part for part in source.exercises if any(c.id in fresh for c in part)]
     names = {c.id for part in [*running, source.exercises[0]] for c in part}
-    return bool(fresh) and flag.cell in {"", *names}
+    return cell_of(flag.cell) in source.by_id.keys() - names
 
 
 def _manual(source, handed):

@@ -14,7 +14,7 @@ from scalelab.grading.inputs.source import Source
 
 GRADED, FLAGGED, FAILED, MISSING = "graded", "graded with flags", "failed", "missing"
 STATES = (GRADED, FLAGGED, FAILED, MISSING)
-SCHEMA = 2
+SCHEMA = 3
 Result = dict[str, Any]
 
 
@@ -30,7 +30,7 @@ def result(source: Source, submission: Submission, **found: Any) -> Result:
         "platform_id": submission.platform_id,
         "status": status,
         "reason": "",
-        "flags": flags,
+        "flags": [flag.plain() for flag in flags],
         "handed_in": submission.when,
         "score": None,
         "max_score": sum(cell.points for cell in checks),
@@ -39,7 +39,6 @@ def result(source: Source, submission: Submission, **found: Any) -> Result:
         "answers": [],
         "own": [],
         "typed": {},
-        "ran": [],
         "keys": {},
         **found,
     }

@@ -7,10 +7,10 @@ from scalelab.grading.inputs.source import Source, hints
 from scalelab.grading.judging.result import Result
 from scalelab.grading.out.autograded import own_cells
 from scalelab.grading.out.pictures import pictures
-from scalelab.grading.out.prose import prose
 from scalelab.grading.out.remarks import remarks
 from scalelab.grading.out.worth import NOTHING, Known, Mark, Part, late, shown, worth
 from scalelab.show.page import whole
+from scalelab.show.prose import prose
 
 _STYLE = """body { max-width: 50rem; overflow-wrap: break-word; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; border-left: .2rem solid #8888; padding: .2rem .8rem;
@@ -92,7 +92,7 @@ def feedback(source: Source, result: Result, known: Known = NOTHING) -> str:
         *head,
         f"<p><strong>{text(total.told())}</strong>{off}.</p>",
         _overview(result, in_order),
-        _noticed(remarks(source, result)),
+        _noticed([remark.text for remark in remarks(source, result)]),
         *("".join(task) for task in tasks),
         "".join(content.left()),
     )

@@ -3,83 +3,62 @@
 Standard library only.
 """
 
-import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
+from scalelab.grading.inputs.flag import GRAVE, NOTICED, Flag
 from scalelab.grading.inputs.source import Source
 from scalelab.grading.inputs.steps import cell_of
 from scalelab.grading.judging.result import Result
 
 NAMED = 3  # cells of one line; of more, only the count is told
-# Points may be lost or doubtful by the first; the last never cost any.
-_GRAVE = re.compile(
-    r"isolation|counts?$|counts,|not tell the student|missing|took longer|ended|stopped|sent too much|not run"
-)
-_HARMLESS = re.compile(
-    r"student's own|the course's own was used|old notebook format|read as|lost its tag"
-)
 
 
-def remarks(source: Source, result: Result, late: str = "") -> list[str]:
+class Remark(NamedTuple):
+    """One line, and how grave it is."""
+
+    text: str
+    gravity: int
+
+
+def remarks(source: Source, result: Result, late: str = "") -> list[Remark]:
     """Return what is to be said of a result, one line for each kind, the gravest first."""
-    said = [*grouped(source, result["flags"]), late]
-    return [*filter(None, [result["reason"], *sorted(said, key=severity, reverse=True)])]
+    said = [*grouped(source, map(Flag.of, result["flags"])), Remark(late, NOTICED)]
+    said.sort(key=lambda remark: remark.gravity, reverse=True)
+    return [remark for remark in (Remark(result["reason"], GRAVE), *said) if remark.text]
 
 
-def severity(remark: str) -> int:
-    """Return 2 where points may be lost or doubtful, 0 where none ever are, else 1.
-
-    >>> [severity(what) for what in ("took longer than 10 s", "2 d late", "3 own cells of the student's own")]
-    [2, 1, 0]
-    """
-    return 0 if _HARMLESS.search(remark) else 2 if _GRAVE.search(remark) else 1
-
-
-def grouped(source: Source, flags: Iterable[str]) -> list[str]:
+def grouped(source: Source, flags: Iterable[Flag]) -> list[Remark]:
     """Return flags with tasks in place of cells, those that say the same of several in one line."""
-    places: dict[tuple[str, str], dict[str, None]] = {}
-    counts: dict[tuple[str, str], int] = {}
+    places: dict[tuple[str, str, int], list[str]] = {}
     for flag in flags:
-        role, place, what = _split(source, flag)
-        places.setdefault((role, what), {})[place] = None
-        counts[role, what] = counts.get((role, what), 0) + 1
+        what = " ".join([flag.text, *filter(None, [_cells(source, flag.into)])])
+        role, task = _place(source, flag.cell) if flag.cell else ("", "")
+        places.setdefault((role, what, flag.gravity), []).append(task)
     return [
-        _line(role, what, [*tasks], counts[role, what]) for (role, what), tasks in places.items()
+        Remark(_line(role, what, tasks) if role else what, gravity)
+        for (role, what, gravity), tasks in places.items()
     ]
 
 
-def _line(role, what, places, count):
-    if not role:
-        return what
-    if count == 1:
-        return f"the {role} of {places[0]} {what}"
-    rest = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
-    return f"the {role} of {', '.join(places[:NAMED])}{rest} {what} ({count} times)"
+def _line(role, what, tasks):
+    if len(tasks) == 1:
+        return f"the {role} of {tasks[0]} {what}"
+    names = [*dict.fromkeys(tasks)]
+    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"the {role} of {', '.join(names[:NAMED])}{rest} {what} ({len(tasks)} times)"
 
 
-def _split(source, flag):
-    """Return (what kind of cell a flag is about, of which task, what it says); "" for no cell."""
-    key, _, what = flag.partition(" ")
+def _cells(source, keys):
+    return " and ".join("the {} of {}".format(*_place(source, key)) for key in keys)
+
+
+def _place(source, key):
+    """Return what kind of cell a key is of, and of which task."""
     cell = source.by_id.get(cell_of(key))
-    if not what or (cell is None and not re.fullmatch(r"\+\d+", key)):
-        return "", "", _named(source, flag)
     if "+" in key or cell is None:
-        return "own cell", _task(source, cell), what
-    return _role(cell), _task(source, cell), _named(source, what)
-
-
-def _named(source, words):
-    """Return what is said with tasks in place of cells."""
-
-    def name(found):
-        cell = source.by_id.get(found[0])
-        return f"the {_role(cell)} of {_task(source, cell)}" if cell else found[0]
-
-    return re.sub(r"[\w-]+", name, words)
-
-
-def _role(cell):
-    return "answer" if cell.answer else "check" if cell.check else "given cell"
+        return "own cell", _task(source, cell)
+    return "answer" if cell.answer else "check" if cell.check else "given cell", _task(source, cell)
 
 
 def _task(source, cell):

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from scalelab.grading.inputs.source import Cell, Source
 from scalelab.grading.judging.result import FAILED, MISSING, STATES, Result, file_name
 from scalelab.grading.out.feedback import Finished, link, page, table, text
-from scalelab.grading.out.remarks import remarks, severity
+from scalelab.grading.out.remarks import remarks
 from scalelab.grading.out.worth import NOTHING, Known, Worth, late, worth
 
 BARS = 10  # of the histogram
@@ -177,16 +177,16 @@ def _students(source, results, known, worths):
                 "status": result["status"],
                 "points": total.points if total else None,
                 "to_read": total.unread if total else 0.0,
-                "remarks": said,
+                "remarks": [remark.text for remark in said],
+                "gravity": said[0].gravity if said else 0,
             }
         )
     return sorted(rows, key=_need)
 
 
 def _need(row):
-    said = () if row["status"] == MISSING else row["remarks"]
-    grave = max(map(severity, said), default=-1)
-    return row["status"] != FAILED, -grave, -row["to_read"], row["status"], row["student"]
+    gravity = row["gravity"] if row["status"] != MISSING and row["remarks"] else -1
+    return row["status"] != FAILED, -gravity, -row["to_read"], row["status"], row["student"]
 
 
 def html(report: Mapping[str, Any], feedback: str = "") -> str:

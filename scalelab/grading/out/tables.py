@@ -30,7 +30,7 @@ def tables(source: Source, results: Iterable[Result], known: Mapping[str, Known]
         of = known.get(student, NOTHING)
         total = worth(result, of)
         when = late(result, of.due)
-        why = "; ".join(remarks(source, result, when))
+        why = "; ".join(remark.text for remark in remarks(source, result, when))
         points = total.points if total else ""
         parts = {part.id: part.points for part in total.parts} if total else {}
         unread = f"{total.unread:g} points are still to be read" if total and total.waiting else ""

@@ -72,7 +72,10 @@ DECIMAL = b"9" * 42 + b"h" + b"9" * 25 + b"." + b"9" * 31  # of which decimal sa
 def test_a_timestamp_that_no_parser_bears_is_a_flag_and_not_the_end_of_the_class(tmp_path, stamp):
     handed_in(tmp_path, {WANTED: DONE}, student="ben")
     found = handed_in(tmp_path, {WANTED: DONE, "timestamp.txt": stamp})
-    assert (found.when, found.flags) == ("", ["timestamp.txt holds no time that can be read"])
+    assert (found.when, [*map(str, found.flags)]) == (
+        "",
+        ["timestamp.txt holds no time that can be read"],
+    )
     assert is_done(found)
 
 
@@ -86,7 +89,7 @@ def test_a_timestamp_that_no_parser_bears_is_a_flag_and_not_the_end_of_the_class
 )
 def test_a_time_that_is_still_to_come_is_a_flag_and_no_time(tmp_path, stamp, when, flags):
     found = handed_in(tmp_path, {WANTED: DONE, "timestamp.txt": stamp})
-    assert (found.when, found.flags) == (when, flags)
+    assert (found.when, [*map(str, found.flags)]) == (when, flags)
 
 
 def test_a_random_timestamp_never_ends_the_class(tmp_path):
@@ -147,8 +150,12 @@ def test_two_students_of_one_name_are_not_merged(tmp_path, names, student):
     one, two = found.values()
     assert is_done(one)
     assert not is_done(two)
-    assert f"shares the name with {student}_2002: told apart by the platform's number" in one.flags
-    assert f"shares the name with {student}_1001: told apart by the platform's number" in two.flags
+    assert f"shares the name with {student}_2002: told apart by the platform's number" in map(
+        str, one.flags
+    )
+    assert f"shares the name with {student}_1001: told apart by the platform's number" in map(
+        str, two.flags
+    )
 
 
 def test_a_student_without_a_namesake_keeps_the_plain_name(tmp_path):
@@ -185,7 +192,9 @@ def test_a_draft_or_a_checkpoint_beside_it_in_an_archive_does_not_count(tmp_path
         },
     )
     assert is_done(found["Ada"])
-    assert found["Ada"].flags == [f"2 notebooks; {WANTED} counts, not zz_draft.ipynb (untouched)"]
+    assert [*map(str, found["Ada"].flags)] == [
+        f"2 notebooks; {WANTED} counts, not zz_draft.ipynb (untouched)"
+    ]
     assert found["Ada"].when == "2027-03-01T12:00:00"
 
 
@@ -222,7 +231,7 @@ def test_a_pattern_of_ones_own_tells_who_handed_in_no_notebook_too(tmp_path):
 def test_an_untouched_or_unreadable_copy_never_beats_one_with_answers(tmp_path, files, says):
     found = handed_in(tmp_path, files)
     assert is_done(found)
-    assert says in found.flags
+    assert says in map(str, found.flags)
 
 
 def answered(text):
@@ -242,7 +251,7 @@ def test_of_two_with_answers_the_later_counts_and_at_the_same_time_the_expected_
     files = {WANTED: answered("a = 1"), "other.ipynb": (answered("b = 2"), seconds)}
     found = handed_in(tmp_path, files)
     assert counts in found.data.decode()
-    assert any("2 notebooks" in flag and "(older)" in flag for flag in found.flags)
+    assert any("2 notebooks" in flag.text and "(older)" in flag.text for flag in found.flags)
 
 
 def test_a_file_of_an_absurd_time_is_read(tmp_path):
@@ -281,11 +290,11 @@ def test_one_notebook_at_a_time_is_in_memory(tmp_path):
 def test_a_notebook_in_a_folder_or_a_zip_of_the_student_is_read_and_flagged(tmp_path, files, says):
     found = handed_in(tmp_path / "folder", files)
     assert is_done(found)
-    assert found.flags == [says]
+    assert [*map(str, found.flags)] == [says]
     place = "Ada_7_assignsubmission_file_/"
     found = downloaded(tmp_path, {place + name: data for name, data in files.items()})["Ada"]
     assert is_done(found)
-    assert found.flags == [says]
+    assert [*map(str, found.flags)] == [says]
 
 
 def test_zips_of_a_student_are_bounded(tmp_path):
@@ -310,10 +319,10 @@ def test_zips_of_a_student_are_bounded(tmp_path):
 def test_files_beside_the_notebook_are_flagged_for_they_are_not_there_when_it_is_graded(tmp_path):
     found = handed_in(tmp_path, {WANTED: DONE, "mycode.py": b"x", "timestamp.txt": b"2027-01-01"})
     says = "mycode.py was handed in beside the notebook and is not there when it is graded"
-    assert found.flags == [says]
+    assert [*map(str, found.flags)] == [says]
     more = {f"data{n}.csv": b"1" for n in range(9)}
     found = handed_in(tmp_path, {WANTED: DONE, **more}, student="ben")
-    assert found.flags == [
+    assert [*map(str, found.flags)] == [
         "data0.csv, data1.csv, data2.csv, data3.csv, data4.csv and 4 more were handed in beside the "
         "notebook and are not there when it is graded"
     ]

@@ -1,11 +1,14 @@
 """What is read from a notebook: real assignments, with what students did to them."""
 
 import json
+import re
 
 import pytest
 
 from scalelab.grading.inputs import course, read
+from scalelab.grading.inputs.flag import GRAVE, HARMLESS
 from scalelab.grading.inputs.source import load
+from scalelab.grading.out.remarks import grouped
 from tests.assignments.runner import SLUGS
 from tests.notebooks import ROOT
 from tests.sampling import sampled
@@ -115,21 +118,20 @@ def test_a_release_is_the_notebook_of_its_own_assignment_and_not_worked_on(slug)
 # --- remarks -------------------------------------------------------------------------------------
 
 
-def test_a_remark_about_many_cells_is_one_remark_that_counts_them():
+def test_what_is_said_of_many_cells_is_one_line_that_counts_them():
     formatted = changed(code_only(lambda text: text.replace("    ", "\t")))
-    flags = handed(formatted).flags
-    says = "cells (setup, table-1, check-1-1, ...): each was changed; the course's own was used"
-    assert [flag for flag in flags if "changed" in flag] == [flags[0]]
-    assert flags[0].partition(" ")[2] == says
+    lines = grouped(SOURCE, handed(formatted).flags)
+    says = r"the (check|given cell) of .*was changed; the course's own was used \((\d+) times\)"
+    found = [re.fullmatch(says, line.text) for line in lines]
+    assert {one[1] for one in found} == {"check", "given cell"}
+    assert sum(int(one[2]) for one in found) == len(handed(formatted).flags)
 
     stripped = notebook("solutions")
     for n, cell in enumerate(stripped["cells"]):
         cell["metadata"], cell["id"] = {}, f"c{n}"
-    lost = [flag for flag in handed(stripped).flags if "lost its tag" in flag]
-    assert lost == [
-        "10 cells (answer-1-1, answer-1-2, answer-1-3, ...): each has lost its tag and was found "
-        "after its question"
-    ]
+    (line,) = grouped(SOURCE, [f for f in handed(stripped).flags if "lost its tag" in f.text])
+    says = "has lost its tag and was found after its question (10 times)"
+    assert line == (f"the answer of 1.1, 1.2, 1.3 and 7 more {says}", HARMLESS)
 
 
 # --- what only people see ------------------------------------------------------------------------
@@ -142,8 +144,8 @@ def test_a_text_in_a_cell_beside_the_untouched_stub_is_the_one_that_is_read():
     assert found.answers["answer-1-4"] == ("I would not sign.\n\nBecause of the floor.",)
     assert found.answers["answer-2-4"] == ("It depends on s.",)
     assert found.own == []
-    says = "each was left as it was; the text written beside it is read"
-    assert found.flags == [f"2 cells (answer-1-4, answer-2-4): {says}"]
+    says = "was left as it was; the text written beside it is read"
+    assert [*map(str, found.flags)] == [f"answer-1-4 {says}", f"answer-2-4 {says}"]
 
 
 def test_a_text_beside_an_answer_that_was_written_stays_the_students_own():
@@ -167,8 +169,9 @@ def test_what_was_typed_into_a_question_or_a_check_is_kept_and_flagged_where_the
         cell["source"] = "".join(cell["source"]) + text
     found = handed(made)
     assert found.typed == {"question-1-4": "I would not sign.", "check-1-1": "crossing = 3"}
-    assert "answer-1-4 was left as it was; something is written in question-1-4" in found.flags
-    assert "answer-1-1 was left as it was; something is written in check-1-1" in found.flags
+    strayed = {str(flag) for flag in found.flags if flag.gravity == GRAVE}
+    says = "was left as it was; something is written in"
+    assert strayed == {f"answer-1-4 {says} question-1-4", f"answer-1-1 {says} check-1-1"}
 
 
 def test_a_check_in_another_layout_holds_nothing_typed():

@@ -11,6 +11,7 @@ from unittest import mock
 import pytest
 
 from scalelab.grading.box import bubblewrap
+from scalelab.grading.inputs.flag import Flag
 from scalelab.grading.judging import grade_all, grade_one, result
 from tests.notebooks import SLUGS
 from tests.sampling import seed
@@ -168,7 +169,9 @@ def test_slow_submissions_come_last_and_get_all_their_time(tmp_path):
     classes.close()
     assert order[-1] == "s000"
     cell = stage.of(root).id(stage.ONE)
-    assert found["s000"]["flags"] == [f"{cell} took longer than {limits.cell:g} s"]
+    assert [str(Flag.of(flag)) for flag in found["s000"]["flags"]] == [
+        f"{cell} took longer than {limits.cell:g} s"
+    ]
 
 
 def test_a_pool_leaves_no_process_behind():

@@ -19,6 +19,7 @@ from scalelab.grading import classroom
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.inputs import course as courses
 from scalelab.grading.inputs.collect import Submission
+from scalelab.grading.inputs.flag import GRAVE, HARMLESS, Flag
 from scalelab.grading.inputs.source import load
 from scalelab.grading.judging import grade_all
 from scalelab.grading.judging.result import result
@@ -262,8 +263,13 @@ def test_the_question_is_formatted_and_a_formula_stays_as_it_is_written(graded):
 
 
 def test_a_page_names_tasks_and_not_cells():
-    odd = [f"{name} was changed; the course's own was used" for name in CHECKS]
-    odd += ["answer-1-2 took longer than 10 s", "+0 ended the process", "answer-1-1#1 is gone"]
+    odd = [Flag("was changed", HARMLESS, name) for name in CHECKS]
+    odd += [
+        Flag("took longer than 10 s", GRAVE, "answer-1-2", run=True),
+        Flag("ended the process", GRAVE, "+0", run=True),
+        Flag("is gone", GRAVE, "answer-1-1#1"),
+        Flag("something is written in", GRAVE, "answer-1-1", into=("check-1-1",)),
+    ]
     said = feedback(LAWS, handed(odd=odd))
     assert f"1.3 and {len(CHECKS) - 3} more was changed" in said
     assert f"({len(CHECKS)} times)" in said
@@ -271,6 +277,8 @@ def test_a_page_names_tasks_and_not_cells():
     assert not re.search(r"(answer|check)-\d|\+0", listed)
     assert "the answer of 1.2 took longer than 10 s" in listed
     assert "the own cell of 1.1 ended the process" in listed
+    assert "the answer of 1.1 something is written in the check of 1.1" in listed
+    assert listed.index("is gone") < listed.index("was changed")
 
 
 def test_own_cells_and_what_was_typed_into_a_check_are_shown_where_they_stand():
@@ -356,11 +364,11 @@ def test_a_picture_that_is_not_there_stops_no_export(text):
 
 
 def test_who_failed_comes_first_and_alike_flags_are_one_line():
-    many = [f"{name} was changed; the course's own was used" for name in CHECKS]
+    many = [Flag("was changed", HARMLESS, name) for name in CHECKS]
     class_ = [
         handed(student="ann"),
         handed(student="bob", odd=many),
-        handed(student="cat", odd=["answer-1-1 is missing"]),
+        handed(student="cat", odd=[Flag("is missing", GRAVE, "answer-1-1")]),
         handed(student="dot", manual=[]),
         result(LAWS, Submission("eli"), status="failed", reason="it is empty"),
         result(LAWS, Submission("fay"), status="missing", reason="nothing was handed in"),
@@ -373,7 +381,9 @@ def test_who_failed_comes_first_and_alike_flags_are_one_line():
 
 
 def test_the_terminal_hides_nobody_who_failed(tmp_path):
-    class_ = [handed(student=f"a{n:02}", odd=["answer-1-1 is missing"]) for n in range(30)]
+    class_ = [
+        handed(student=f"a{n:02}", odd=[Flag("is missing", GRAVE, "answer-1-1")]) for n in range(30)
+    ]
     class_ += [
         result(LAWS, Submission(f"z{n:02}"), status="failed", reason="it is empty")
         for n in range(30)
@@ -452,14 +462,17 @@ def test_a_student_cannot_write_the_commonest_slip_of_the_class(slip):
 
 
 def test_a_flag_does_not_hide_why_somebody_failed():
-    odd = Submission("eli", flags=["the notebook was renamed"])
+    odd = Submission("eli", flags=[Flag("the notebook was renamed")])
     told = report.summary(LAWS, [result(LAWS, odd, status="failed", reason="it is empty")])
     assert told["students"][0]["remarks"] == ["it is empty", "the notebook was renamed"]
 
 
 def test_flags_that_are_about_no_cell_stay_as_they_are():
-    flags = ["saved in an old notebook format", "took longer than 90 s; the rest was not run"]
-    assert grouped(LAWS, flags) == flags
+    flags = [
+        Flag("saved in an old notebook format", HARMLESS),
+        Flag("took longer than 90 s", GRAVE),
+    ]
+    assert grouped(LAWS, flags) == [(flag.text, flag.gravity) for flag in flags]
 
 
 # --- tables ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Markdown of an assignment as HTML that runs nothing: formulas stay as they are written."""
+"""Markdown as HTML that runs nothing: formulas stay as they are written."""
 
 import functools
 import re
