@@ -60,6 +60,7 @@ def place(example, folder):
     shutil.copy(ROOT / "nbgrader_config.py", folder)
     for name in ("solutions", "exercises"):
         shutil.copytree(ROOT / name / "01_speedup", folder / name / "01_speedup")
+    (folder / "students.csv").write_text("student\nada\nben\n")
     (folder / "course").mkdir()
     (folder / "course" / "secret").write_text("a word\n")
     return folder
@@ -446,7 +447,7 @@ def test_no_words_lead_to_a_traceback(tries):
     @settings(max_examples=tries)
     @given(words=st.lists(WORDS, max_size=7), first=st.sampled_from([["machine"], ["run"], []]))
     def led(words, first):
-        failed = WorkerError("the job must finish, got a test: take it easy")
+        failed = WorkerError("the job", "must finish, got a test: take it easy")
         out, err = io.StringIO(), io.StringIO()
         with (
             mock.patch.object(workers, "launch", side_effect=failed),
