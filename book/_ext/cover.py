@@ -19,24 +19,25 @@ from scalelab.show.sliders import Replay, Slider
 
 HOURS, HOURLY = 80.0, 20.0  # of the run on one node, and dollars for a node
 COUNTS = POWERS[POWERS <= 512]
+MOST = 200_000  # dollars, above the dearest run of the sliders
 
 
 def bill(workers: float, serial: float) -> Chart:
-    """Hours of a run over its nodes, of which `serial` hours are work that only one node can do."""
+    """Bill of a run over its hours, from one node to 512; `serial` hours are work that only one can do."""
     share = serial / HOURS
     hours = speedup.fixed_job_seconds(COUNTS, share, baseline=HOURS)
     mine = speedup.fixed_job_seconds(workers, share, baseline=HOURS)
     dollars = mine * workers * HOURLY
     useful = HOURS * HOURLY
-    floor = serial if serial else np.nan  # zero has no place on a logarithmic axis
+    wall = serial if serial else np.nan  # zero has no place on a logarithmic axis
     return Chart(
         f"{workers:g} node{'' if workers == 1 else 's'}: {mine:.2f} hours for ${dollars:,.0f}",
-        Axis("nodes", log=True, ticks=(1, 4, 16, 64, 256, 512)),
-        Axis("hours until the run is done", log=True, low=0.1, ticks=(0.1, 1, 4, 10, 80)),
+        Axis("hours until the run is done", log=True, ticks=(1, 4, 10, 20, 40, 80)),
+        Axis("bill, dollars", log=True, low=1_000, high=MOST, ticks=(1_600, 4_000, 10_000, 40_000)),
         (
-            Points("hours", COUNTS, hours, tone=1),
-            Points("what one node must do alone", COUNTS, np.full_like(COUNTS, floor), "dashed", 0),
-            Points("your choice", [workers], [mine], "points", tone=2),
+            Points("1, 2, 4 ... 512 nodes", hours, COUNTS * hours * HOURLY, tone=1),
+            Points("hours only one node can do", [wall, wall], [1_000, MOST], "dashed", 0),
+            Points("your choice", [mine], [dollars], "points", tone=2),
         ),
         {
             "Done after": f"{mine:.2f} h",

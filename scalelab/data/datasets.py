@@ -88,7 +88,7 @@ def load(name: str) -> Series:
 
     >>> series = load("sysbench_cpu")
     >>> series.workers[:4], series.unit, series.traps[0][:23]
-    ((1, 2, 4, 8), 'events/s', 'A hard cap at four thre')
+    ((1, 2, 4, 8), 'events/s', 'A hard cap at 3.3 times')
     """
     if not isinstance(name, str) or name not in _all():
         raise Refusal(

@@ -17,7 +17,7 @@ from scalelab.records import Stamp
 from scalelab.refusal import Refusal
 from scalelab.show import words
 
-KINDS = ("line", "dashed", "points", "band", "part", "lane")
+KINDS = ("line", "dashed", "joined", "points", "band", "part", "lane")
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,12 @@ class Axis:
 class Points:
     """One set of points under one label.
 
-    `line` and `dashed` join them, `points` marks them (with bars from `low` to `high` where given), and
-    `band` fills from `low` to `high`. `part` fills likewise and is one of several that lie on each other: `y`
-    is its own amount. `lane` draws bars of one thickness, such as tasks in a timeline, with a missing value
-    between any two. `names` are of its points, which are numbered in the picture; `tag` stands before the
-    first point of a line. `tone` picks the colour, so that the same thing keeps its colour from
+    `line` and `dashed` join them, and are read between them. `joined` marks them and leads the eye from one
+    to the next: between them nobody measured. `points` marks them (with bars from `low` to `high` where
+    given), and `band` fills from `low` to `high`. `part` fills likewise and is one of several that lie on
+    each other: `y` is its own amount. `lane` draws bars of one thickness, such as tasks in a timeline, with a
+    missing value between any two. `names` are of its points, which are numbered in the picture; `tag` stands
+    before the first point of a line. `tone` picks the colour, so that the same thing keeps its colour from
     figure to figure: 0 is for what is not data (an ideal line, a limit).
     """
 

@@ -34,9 +34,9 @@ class Claim:
             return f"at most {most}"
         return f"at least {least}" if math.isinf(self.most) else f"{least} to {most}"
 
-    def __call__(self, measured: float) -> Verdict:
+    def __call__(self, measured: float) -> Tried:
         """Hold what was measured against the claim."""
-        return Verdict(self, float(measured))
+        return Tried(self, float(measured))
 
     def __repr__(self) -> str:
         return f"Claim: {self.what}. Expected: {self.expected}."
@@ -47,7 +47,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Tried:
     """A claim and what was measured."""
 
     claim: Claim

@@ -37,6 +37,7 @@ DARK = {
 TONES = [colour for name, colour in LIGHT.items() if name.startswith("tone-")]
 INKS = {LIGHT[name]: name for name in LIGHT if name in ("ink", "grid") or name.startswith("tone-")}
 POINT = 1.0 / 72.0
+MOST_INSIDE = 6  # series in a legend that still leaves a picture to see
 SMALL = 10.5  # of what is written inside the picture, in points
 
 
@@ -53,8 +54,10 @@ def style() -> dict[RcKeyType, Any]:
 def png(chart: Chart, dpi: int = 150) -> bytes:
     """Return the chart as a PNG with its legend, for print and for viewers without HTML."""
     figure, axes = drawing(chart)
-    if any(series.names for series in chart.series):
-        figure.legend(loc="outside lower center", ncols=4, fontsize=8, frameon=False)
+    named = any(series.names for series in chart.series)
+    if named or len(chart.series) > MOST_INSIDE:
+        columns = 4 if named else 2
+        figure.legend(loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
     elif len(chart.series) > 1:
         axes.legend()
     return _saved(figure, "png", dpi=dpi, facecolor="white")
@@ -202,6 +205,7 @@ def _add(axes: Axes, series: Points, gid: str) -> None:
         return
     looks: dict[str, dict[str, Any]] = {
         "dashed": {"linestyle": (0, (5, 4)), "linewidth": 1.6},
+        "joined": {"marker": "o", "markeredgewidth": 0},
         "lane": {"linewidth": 7, "solid_capstyle": "butt"},
     }
     axes.plot(

@@ -40,6 +40,7 @@
     },
   };
   draw.dashed = draw.lane = draw.line;
+  draw.joined = (...given) => { draw.line(...given); draw.points(...given); };
   draw.part = draw.band;
 
   // Where a slider begins: nearest to what the reader said of their hardware, if they did.

@@ -63,7 +63,7 @@ def course(series: Points) -> str:
 
 def places(series: Sequence[Points]) -> np.ndarray:
     """Return the x of the rows of a table: marked points, or a dozen of a line's and each single mark."""
-    marked = [one.x for one in series if one.kind == "points" and not _lone(one)]
+    marked = [one.x for one in series if one.kind in ("points", "joined") and not _lone(one)]
     xs = np.unique(np.concatenate(marked or [one.x for one in series]))
     xs = xs[np.isfinite(xs)]
     if xs.size > MOST_ROWS:

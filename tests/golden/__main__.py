@@ -62,8 +62,9 @@ def keep_chapters() -> None:
     CHAPTERS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 
-what = sys.argv[1:] or ["commands", "chapters"]
-if "commands" in what:
-    keep_commands()
-if "chapters" in what:
-    keep_chapters()
+if __name__ == "__main__":
+    what = sys.argv[1:] or ["commands", "chapters"]
+    if "commands" in what:
+        keep_commands()
+    if "chapters" in what:
+        keep_chapters()

@@ -128,6 +128,32 @@ def pauses(target, arguments):
     return {"slept": slept, "sent": sent, "sleep": result["sleep"], "told": sorted(result)}
 
 
+def sent_in_parts():
+    """Run the epoch in parts; count the steps in which this rank sent its gradients, and return its times."""
+    from torch import distributed
+
+    from scalelab.measure.ranks import jobs
+
+    sent, plain = [], distributed.all_reduce
+
+    def counted(tensor):
+        sent.append(tensor.numel())
+        return plain(tensor)
+
+    distributed.all_reduce = counted
+    result = jobs.epoch_in_parts(steps=3, batch=64, width=8, repetitions=2)
+    return {"sent": len(sent), "seconds": {name: one["seconds"] for name, one in result.items()}}
+
+
+def whole_epoch():
+    """Train the whole job on this rank, whoever else is there; return the last weights."""
+    import torch
+
+    from scalelab.measure.ranks.training import Training
+
+    return Training(3, 64, 8, 0, torch.device("cpu"), shared=False).epoch().numpy()
+
+
 def calibration():
     """Calibrate with a clock on which rank 0 takes 5 s for each call, and any other rank 7 s."""
     from torch import distributed
@@ -213,3 +239,25 @@ def data_parallel(steps=5):
     seconds, _ = jobs.timed(step, 3)
     weights = [float(w) for p in model.parameters() for w in p.flatten()]
     return {"device": str(place), "losses": losses, "seconds": seconds, "weights": weights}
+
+
+def seen_under_both_lenses(**arguments):
+    """Return the samples of each backward pass on this rank, run by run, in a turn that counts."""
+    from torch import distributed
+
+    from scalelab.measure.ranks import jobs, training
+
+    seen, backward = [], training.Training._backward
+
+    def watched(self, x, y):
+        seen.append(len(x))
+        backward(self, x, y)
+
+    training.Training._backward = watched
+    names = jobs.epoch_under_both_lenses(repetitions=1, **arguments)
+    runs = iter(seen[len(seen) // 2 :])
+    first = distributed.get_rank() == 0
+    return {
+        name: [next(runs) for _ in range(arguments["steps"]) if first or name != "one worker"]
+        for name in names
+    }

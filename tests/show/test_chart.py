@@ -121,3 +121,14 @@ def test_an_upright_line_and_a_single_mark_have_their_row_in_a_long_table():
     assert ["7.5", "7.5", "", "1"] in list(found.rows())
     assert ["50.5", "50.5", "here", ""] in list(found.rows())
     assert "limit: at 50.5." in found.describe()
+
+
+def test_between_points_that_are_only_joined_nothing_is_read():
+    """A line through measurements is for the eye: its table has their rows, and no others."""
+    found = chart(
+        Points("one", [8, 64], [1, 0.5], "joined"), Points("ideal", [8, 128], [1, 1], "dashed")
+    )
+    other = chart(Points("one", [8, 64], [1, 0.5], "joined"), Points("b", [16], [1], "joined"))
+    assert list(found.rows()) == [["8", "1", "1"], ["64", "0.5", "1"]]
+    assert list(other.rows()) == [["8", "1", ""], ["16", "", "1"], ["64", "0.5", ""]]
+    assert "one: from 1 at 8 to 0.5 at 64." in found.describe()

@@ -126,3 +126,12 @@ def test_a_logarithmic_axis_shows_at_least_two_numbers(most):
     one = Points("line", [3.0, most], [1.0, 2.0])
     found = _labels(Chart("Title", Axis("x", log=True), Axis("y"), (one,)))
     assert len(found[: found.index("x")]) >= 2
+
+
+def test_joined_points_are_drawn_as_a_line_and_as_marks():
+    """A script moves both: the first path of the group, and a mark for each point."""
+    points = Points("run", [1, 10, 100], [2.0, 4.0, 8.0], "joined")
+    drawn, _ = draw.svg(Chart("T", Axis("K", log=True), Axis("s"), (points,)))
+    group = drawn[drawn.index('-series-0"') :]
+    assert group.index("<path") < group.index("<use")
+    assert group.count("<use") >= 3

@@ -1,4 +1,4 @@
-"""Jobs for real workers: a data-parallel epoch, independent work, passes over a working set.
+"""Jobs for real workers: a data-parallel epoch, whole or in parts, independent work, passes over memory.
 
 Every rank of a process group runs the same function. The work of a job does not depend on how many
 ranks share it; each returns the seconds of its own share, and the slowest rank ends the job.
@@ -35,6 +35,16 @@ def sample(
     """Run a job on `count` workers; the Sample holds the slowest rank's seconds. Section 3.1."""
     results = workers.launch(job, count, device=device, limit=limit, **arguments)
     return gathered(results, label or f"{job.__name__} on {workers.counted(count)}", arguments)
+
+
+def samples(
+    job: Callable[..., dict[str, Told]], count: int, *, limit: float = 300.0, **arguments: Any
+) -> dict[str, Sample]:
+    """Run a job that times several things in turn; one Sample for each, under its name. Section 3.1."""
+    results = workers.launch(job, count, limit=limit, **arguments)
+    return {
+        name: gathered([result[name] for result in results], name, arguments) for name in results[0]
+    }
 
 
 def gathered(
@@ -147,11 +157,7 @@ def training_epoch(
         whole(name, value, "it is a count")
     whole("batch", batch, "it counts the examples of one step, over all workers")
     count = distributed.get_world_size()
-    if batch % count:
-        raise Refusal(
-            f"batch must be a multiple of the {count} workers, got {batch}: "
-            "unequal shards would weigh the examples differently"
-        )
+    _divisible(batch, count)
     training = Training(1 if emulated else steps, batch, width, seed, workers.place())
     if emulated:
         alone, pause = emulate.calibrated(training.compute), emulate.sleeper()
@@ -166,6 +172,74 @@ def training_epoch(
     seconds, weights = timed(training.epoch, repetitions)
     assert weights is not None  # of one repetition at least
     return {"seconds": seconds, "weights": weights.cpu().numpy()}
+
+
+def epoch_in_parts(
+    *, steps: int = 8, batch: int = 4096, width: int = 256, repetitions: int = 9, seed: int = 0
+) -> dict[str, Told]:
+    """Time four epochs in turn, so that all meet the same machine: what takes their speed from K ranks?
+
+    `one worker`: the first rank does the whole epoch, the others wait. `copies`: every rank does the whole
+    epoch, and they share nothing but the machine. `without exchange`: each step is divided, no rank hears
+    of another. `with exchange`: the epoch of `training_epoch`. Section 3.1.
+    """
+    from torch import distributed
+
+    whole("repetitions", repetitions, "it is a count")
+    _divisible(batch, distributed.get_world_size())
+    first, place = distributed.get_rank() == 0, workers.place()
+    job = Training(steps, batch, width, seed, place, shared=False)
+    part = Training(steps, batch, width, seed, place)
+    turns: dict[str, Callable[[], object]] = {
+        "one worker": lambda: job.epoch() if first else None,
+        "copies": job.epoch,
+        "without exchange": lambda: part.epoch(exchange=False),
+        "with exchange": part.epoch,
+    }
+    return _by_turns(turns, repetitions)
+
+
+def epoch_under_both_lenses(
+    *, steps: int = 8, batch: int = 64, width: int = 512, repetitions: int = 15, seed: int = 0
+) -> dict[str, Told]:
+    """Time an epoch in turn on one worker, on K with its batch, and on K with K times its batch.
+
+    `one worker`: the first rank does the epoch, the others wait. `same batch`: the ranks share each step
+    of it. `each its batch`: each rank has as many samples as the one worker had. Section 3.3.
+    """
+    from torch import distributed
+
+    whole("repetitions", repetitions, "it is a count")
+    place, count = workers.place(), distributed.get_world_size()
+    _divisible(batch, count)
+    job = Training(steps, batch, width, seed, place, shared=False)
+    share = Training(steps, batch, width, seed, place)
+    grown = Training(steps, count * batch, width, seed, place)
+    first = distributed.get_rank() == 0
+    turns: dict[str, Callable[[], object]] = {
+        "one worker": lambda: job.epoch() if first else None,
+        "same batch": share.epoch,
+        "each its batch": grown.epoch,
+    }
+    return _by_turns(turns, repetitions)
+
+
+def _by_turns(turns: Mapping[str, Callable[[], object]], repetitions: int) -> dict[str, Told]:
+    """Time each once a turn, inside a job, so that what slows the machine for a while slows all."""
+    seconds: dict[str, list[float]] = {name: [] for name in turns}
+    for turn in range(1 + repetitions):  # the first warms up
+        for name, run in turns.items():
+            took, _ = timed(run, 1)
+            seconds[name] += took if turn else []
+    return {name: {"seconds": took} for name, took in seconds.items()}
+
+
+def _divisible(batch: int, count: int) -> None:
+    if batch % count:
+        raise Refusal(
+            f"batch must be a multiple of the {count} workers, got {batch}: "
+            "unequal shards would weigh the examples differently"
+        )
 
 
 def independent(

@@ -16,24 +16,37 @@ _FEATURES = 64
 
 
 class Training:
-    """Its part in the training of a network `width` wide, on one rank."""
+    """Its part in the training of a network `width` wide, on one rank; or all of it, if not `shared`."""
 
-    def __init__(self, steps: int, batch: int, width: int, seed: int, place: torch.device) -> None:
+    def __init__(
+        self,
+        steps: int,
+        batch: int,
+        width: int,
+        seed: int,
+        place: torch.device,
+        shared: bool = True,
+    ) -> None:
         from torch import distributed
 
         self.width, self.seed, self.place = width, seed, place
-        self.alone = distributed.get_world_size() == 1
-        self.shards = [(x.to(place), y.to(place)) for x, y in _shards(steps, batch, seed)]
+        self.alone = not shared or distributed.get_world_size() == 1
+        shards = (_shards if shared else minibatches)(steps, batch, seed)
+        self.shards = [(x.to(place), y.to(place)) for x, y in shards]
         self.model, self.optimizer = self._fresh()
 
-    def epoch(self, steps: int | None = None) -> torch.Tensor:
-        """Train from the same first weights on every step's shard; return the last weights."""
+    def epoch(self, steps: int | None = None, exchange: bool = True) -> torch.Tensor:
+        """Train from the same first weights on every step's shard; return the last weights.
+
+        Without the exchange each rank goes its own way, and does everything else as before.
+        """
         from torch.nn.utils import parameters_to_vector
 
         self.model, self.optimizer = self._fresh()
         for x, y in self.shards[:steps]:
             self._backward(x, y)
-            self.exchange()
+            if exchange:
+                self.exchange()
             self.optimizer.step()
         return parameters_to_vector(self.model.parameters()).detach()
 

@@ -36,6 +36,7 @@ class Load:
     failed: int  # further requests, with no answer
     machine: Machine
     date: str
+    copies: int = 0  # requests that were sent a second time
 
     @property
     def response(self) -> np.ndarray:
@@ -87,9 +88,9 @@ def open_loop(server: Service, arrivals: ArrayLike) -> Load:
 
     async def one(run, planned):
         await run.until(planned)
-        await run.ask(planned)
+        await run.ask(planned, lambda: _exchange(server))
 
-    return _load("open loop", server, lambda run: [one(run, a) for a in arrivals.tolist()])
+    return _load("open loop", [server], lambda run: [one(run, a) for a in arrivals.tolist()])
 
 
 def closed_loop(server: Service, clients: int, seconds: float, think: float = 0.0) -> Load:
@@ -100,12 +101,12 @@ def closed_loop(server: Service, clients: int, seconds: float, think: float = 0.
 
     async def client(run):
         while (now := run.now()) < seconds:
-            await run.ask(now)
+            await run.ask(now, lambda: _exchange(server))
             if think:
                 await asyncio.sleep(think)
 
     label = f"closed loop, {clients} client{'s' if clients > 1 else ''}"
-    return _load(label, server, lambda run: [client(run) for _ in range(clients)])
+    return _load(label, [server], lambda run: [client(run) for _ in range(clients)])
 
 
 def paced(server: Service, interval: float, seconds: float) -> Load:
@@ -117,17 +118,66 @@ def paced(server: Service, interval: float, seconds: float) -> Load:
     async def client(run):
         for one in planned.tolist():
             await run.until(one)
-            await run.ask(one)
+            await run.ask(one, lambda: _exchange(server))
 
-    return _load("paced, one client", server, lambda run: [client(run)])
+    return _load("paced, one client", [server], lambda run: [client(run)])
+
+
+def hedged_loop(
+    servers: tuple[Service, Service],
+    arrivals: ArrayLike,
+    delay: float,
+    *,
+    cancel: bool = True,
+    seed: int = 0,
+) -> Load:
+    """Send a request at each of these times to one of two servers, and after a delay to the other one, too.
+
+    The first answer counts. With `cancel` the client hangs up on the other server, which then drops a
+    copy that still waits; without, that copy is served all the same. Section 3.4.
+    """
+    arrivals = _times(arrivals)
+    delay = real("delay", delay, "it is how long to wait before the second copy", 0, 3600)
+    rng = np.random.default_rng(whole("seed", seed, "it starts the random numbers", 0))
+    turns = rng.integers(2, size=len(arrivals)).tolist()
+
+    async def one(run, planned, turn):
+        await run.until(planned)
+        pair = servers[turn], servers[1 - turn]
+        await run.ask(planned, lambda: _first_answer(run, pair, delay, cancel))
+
+    return _load(
+        f"open loop, hedged, {'cancelled' if cancel else 'never cancelled'}",
+        servers,
+        lambda run: [one(run, a, turn) for a, turn in zip(arrivals.tolist(), turns, strict=True)],
+    )
+
+
+async def _first_answer(run, pair, delay, cancel):
+    """Wait for the earlier of two answers, of which the second is asked for after a delay."""
+    path = "heed" if cancel else ""
+    asked = {asyncio.ensure_future(_exchange(pair[0], path))}
+    done, _ = await asyncio.wait(asked, timeout=delay)
+    if not done:
+        run.copies += 1
+        asked.add(asyncio.ensure_future(_exchange(pair[1], path)))
+        done, left = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+        for other in left:
+            if cancel:
+                other.cancel()
+            else:
+                run.left.append(other)
+    for one in done:
+        one.result()
 
 
 class _LoadRun:
     """The clock of one run and what it has seen."""
 
-    def __init__(self, server):
-        self._server, self._begun = server, time.perf_counter()
+    def __init__(self):
+        self._begun = time.perf_counter()
         self.seen, self.failed, self.cause = [], 0, None
+        self.copies, self.left = 0, []  # second copies, and those whose answers nobody needs
 
     def now(self):
         return time.perf_counter() - self._begun
@@ -136,37 +186,41 @@ class _LoadRun:
         if (left := moment - self.now()) > 0:
             await asyncio.sleep(left)
 
-    async def ask(self, planned):
+    async def ask(self, planned, exchange):
         sent = self.now()
         try:
             async with asyncio.timeout(_GIVE_UP):
-                await self._exchange()
+                await exchange()
         except (OSError, TimeoutError) as cause:
             self.failed, self.cause = self.failed + 1, cause
             await asyncio.sleep(0.01)  # a loop must not spin on a service that is gone
         else:
             self.seen.append((planned, sent, self.now()))
 
-    async def _exchange(self):
-        reader, writer = await asyncio.open_connection(self._server.host, self._server.port)
-        try:
-            writer.write(b"GET / HTTP/1.0\r\n\r\n")
-            reply = await reader.read()  # until the server closes
-        finally:
-            writer.close()
-        if b" 200 " not in reply[:16]:
-            raise OSError(f"the answer {shown(reply[:40])}")
+
+async def _exchange(server, path=""):
+    """Ask once, and hang up if whoever waits for it is cancelled."""
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    try:
+        writer.write(f"GET /{path} HTTP/1.0\r\n\r\n".encode())
+        reply = await reader.read()  # until the server closes
+    finally:
+        writer.close()
+    if b" 200 " not in reply[:16]:
+        raise OSError(f"the answer {shown(reply[:40])}")
 
 
-def _load(label, server, tasks):
+def _load(label, servers, tasks):
     """Run the clients in a thread with its own event loop: a notebook's is taken."""
 
     async def main():
-        run = _LoadRun(server)
+        run = _LoadRun()
         await asyncio.gather(*tasks(run))
+        await asyncio.gather(*run.left, return_exceptions=True)
         return run
 
-    server.busy()  # forget what was served before
+    for server in servers:
+        server.busy()  # forget what was served before
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
         run = thread.submit(asyncio.run, main()).result()
     if not run.seen:
@@ -174,10 +228,11 @@ def _load(label, server, tasks):
             f"the service must answer at least one request, got {shown(str(run.cause))}: start it first"
         )
     planned, sent, done = np.array(sorted(run.seen)).T
-    busy = np.array(server.busy()[: len(done)])
-    return Load(
-        label, planned, sent, done, busy, run.failed, this_machine(), date.today().isoformat()
-    )
+    busy = np.array([seconds for server in servers for seconds in server.busy()])
+    if not run.copies:
+        busy = busy[: len(done)]
+    day = date.today().isoformat()
+    return Load(label, planned, sent, done, busy, run.failed, this_machine(), day, run.copies)
 
 
 def _times(given: ArrayLike) -> np.ndarray:

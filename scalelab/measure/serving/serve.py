@@ -137,6 +137,20 @@ def tower(layers: int = 16, width: int = 1024) -> Callable[..., torch.Tensor]:
     return answer
 
 
+def drawn(seconds: float = 0.010, seed: int = 0) -> Callable[[], None]:
+    """A stand-in that computes nothing: each request keeps its server for a time drawn at random.
+
+    The times are exponential. Two such servers on one machine do not slow each other. Section 3.4.
+    """
+    seconds = real("seconds", seconds, "it is the mean time of a request, in seconds", 0, 60)
+    import time
+
+    import numpy as np
+
+    rng = np.random.default_rng(whole("seed", seed, "it starts the random numbers", 0))
+    return lambda: time.sleep(rng.exponential(seconds))
+
+
 def _pipes(process: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
     """Return standard input and output of a process that was started with pipes for both."""
     assert process.stdin is not None

@@ -50,7 +50,10 @@ class Server(http.server.HTTPServer):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """`/` asks the model; `/times` and `/pause/AFTER/SECONDS` are for whoever measures."""
+    """`/` asks the model, `/heed` only if the client is still there when its turn comes.
+
+    `/times` and `/pause/AFTER/SECONDS` are for whoever measures.
+    """
 
     server: Server
 
@@ -64,11 +67,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
             after, seconds = map(float, rest)
             self.server.stop = time.monotonic() + after, seconds
             self._say("planned")
-        else:
+        elif what != "heed" or not self._left():
             self.server.busy.append(0.0)
             self._pause()
             self.server.answer()
             self._say("answered")
+
+    def _left(self):
+        """Say whether the client has hung up: then the end of what it sent can be read already."""
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
 
     def _pause(self):
         due = self.server.stop

@@ -182,6 +182,22 @@ def peak(device: Device, dtype: str) -> float:
     return float(chosen("dtype", dtype, device.peaks))
 
 
+def fastest(device: Device, numbers: str) -> float:
+    """The largest dense peak of a device for one number format, by whichever unit; 0 if it has none.
+
+    Source: the device's own, in its `sources`. Section 3.2.
+
+    >>> fastest(device("Xeon 8480+"), "bf16"), fastest(device("EPYC 9654"), "bf16")
+    (114688000000000.0, 0.0)
+    """
+    instance("device", device, Device, "take one from device(name), or describe your own")
+    text("numbers", numbers, "name a format, such as bf16")
+    return max(
+        (float(rate) for kind, rate in device.peaks.items() if kind.split()[0] == numbers),
+        default=0.0,
+    )
+
+
 def boost(device: Device, dtype: str) -> float:
     """How far a device can run above its peak for one number format: top clock over base clock, 1 if unknown.
 

@@ -2,6 +2,8 @@
 
 Work is split in two: a serial part that more workers do not shorten, and a part that divides evenly.
 The laws differ in how far the second part grows with the workers, and in whose time is 100%.
+What only exists between workers, such as an exchange, is no work of one worker: it is `overhead`, and
+`seconds`, `overhead_speedup` and `overhead_ceiling` keep it apart.
 """
 
 import numpy as np
@@ -15,6 +17,85 @@ _COHERENCY = (
     "it is what each further worker adds to the time because all talk to all, "
     "as a share of the one-worker time"
 )
+_OVERHEAD = "it is what K workers pay and one worker does not, such as an exchange"
+
+
+def seconds(
+    workers: Numbers, serial: Numbers, parallel: Numbers, overhead: Numbers = 0.0
+) -> Answer:
+    """Seconds of a fixed job, its three parts apart: T(K) = serial + parallel / K + overhead, for K > 1.
+
+    One worker has nobody to talk to: T(1) = serial + parallel. Without overhead it is Amdahl's law;
+    an overhead may be given for each K. Source: the definition of parallel overhead, Grama, Gupta and
+    Kumar 1993, doi:10.1109/88.242438. Section 3.5.
+
+    >>> seconds([1, 2, 9], serial=0, parallel=180, overhead=20)
+    array([180., 110.,  40.])
+    """
+    workers = numbers("workers", workers, "it counts the workers that share the job", 1)
+    serial = numbers("serial", serial, "it is the part that no number of workers shortens", 0)
+    parallel = numbers("parallel", parallel, "it is what one worker takes for the rest", 0)
+    overhead = numbers("overhead", overhead, _OVERHEAD, 0)
+    return answer(
+        lambda k, s, p, o: s + p / k + np.where(k > 1, o, 0), workers, serial, parallel, overhead
+    )
+
+
+def overhead_speedup(workers: Numbers, share: Numbers, measured_on: Numbers) -> Answer:
+    """Speedup over one worker that never pays the overhead: S(K) = K (1 - s_K) where s was measured.
+
+    `share` is the overhead's part of a step on `measured_on` workers, all of them waiting together;
+    for another K its seconds stay as long: S(K) = 1 / (1/K + o/W), with o/W = s / (measured_on (1 - s)).
+    `gustafson` would charge it to the one worker too, and promise s more. Source: `seconds`, solved.
+    Section 3.5.
+
+    >>> overhead_speedup([1, 2, 32, 256], share=0.2, measured_on=32).round(2)
+    array([ 1.  ,  1.97, 25.6 , 85.33])
+    """
+    workers = numbers("workers", workers, "it counts the workers that share the job", 1)
+    share, measured_on = _overhead(share, measured_on)
+
+    def over_one(k, s, k0):
+        return np.where(k > 1, k0 * (1 - s) * k / (k0 * (1 - s) + s * k), 1)
+
+    return answer(over_one, workers, share, measured_on)
+
+
+def overhead_ceiling(share: Numbers, measured_on: Numbers) -> Answer:
+    """The speedup over one worker that no number passes while the overhead stays: W/o = K (1 - s_K) / s_K.
+
+    It is infinite for a share of 0. Source: `overhead_speedup` for endless workers. Section 3.5.
+
+    >>> round(overhead_ceiling(share=0.2, measured_on=32), 9)
+    128.0
+    """
+    share, measured_on = _overhead(share, measured_on)
+    with np.errstate(divide="ignore"):
+        return answer(lambda s, k0: k0 * (1 - s) / s, share, measured_on)
+
+
+def after_losses(baseline: float, workers: float, lost: Numbers) -> Answer:
+    """The speedup that is left after each loss in turn: S_j = K T(1) / (T(1) + lost_1 + ... + lost_j).
+
+    A loss counts the seconds of all K workers together, and a gain is below 0. When all that is
+    between K T(K) and T(1) is listed, the last S is T(1) / T(K). Source: K T(K) less T(1) is the
+    parallel overhead of Grama, Gupta and Kumar 1993, doi:10.1109/88.242438. Section 3.5.
+
+    >>> after_losses(30, workers=2, lost=[10, 0, 20])
+    array([1.5, 1.5, 1. ])
+    """
+    alone = numbers("baseline", baseline, "it is what one worker takes", 0, above=True)
+    count = numbers("workers", workers, "it counts the workers that share the job", 1)
+    lost = np.atleast_1d(numbers("lost", lost, "it is worker-seconds beside those of one worker"))
+    spent = numbers("spent", alone + lost.cumsum(), "it is what K workers take", 0, above=True)
+    return answer(lambda t1, k, total: k * t1 / total, alone, count, spent)
+
+
+def _overhead(share, measured_on):
+    meaning = f"{_OVERHEAD}, as a share of their step"
+    share = numbers("share", share, meaning, 0, 1)
+    meaning = "it counts the workers of that run; one worker has no overhead"
+    return share, numbers("measured_on", measured_on, meaning, 1, above=True)
 
 
 def amdahl(workers: Numbers, serial: Numbers) -> Answer:
@@ -67,7 +148,8 @@ def step_serial(compute: Numbers, exposed: Numbers) -> Answer:
 
     A profiled step also launches and idles: its `exposed_share` is over all of that, s is not.
     It belongs to the configuration on which both were timed: that is K = 1 in `amdahl`, whose
-    ceiling 1/s is over that configuration. `rebase` moves it to another. Communication that runs
+    ceiling 1/s is over that configuration. To go from there to one worker, that never exchanges,
+    take `overhead_speedup`; `rebase` is for work that one worker has, too. Communication that runs
     behind the compute is not exposed. Source: Amdahl's law, solved for a step. Section 3.5.
 
     >>> round(step_serial(0.180, 0.020), 9)
@@ -81,7 +163,8 @@ def step_serial(compute: Numbers, exposed: Numbers) -> Answer:
 def rebase(serial: Numbers, measured_on: Numbers, base: Numbers = 1) -> Answer:
     """A serial fraction measured on K workers, as a share of the time on K0: s / (s + (1 - s) K / K0).
 
-    From K workers to one it turns Gustafson's s into Amdahl's, and the two laws agree.
+    From K workers to one it turns Gustafson's s into Amdahl's, and the two laws agree. The serial part
+    must be work that one worker has as well; an exchange is none (`overhead_speedup`).
     Source: Shi 1996, http://spartan.cis.temple.edu/shi/public_html/docs/amdahl/amdahl.html.
     Section 3.5.
 

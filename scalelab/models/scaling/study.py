@@ -18,6 +18,9 @@ _BASELINE = "it is the time of the base row, in seconds"
 _SECONDS = "it is the time on K workers, in seconds"
 _GROWTH = "it is the work on K workers, in multiples of the work of the base row"
 _EPOCHS = "it counts the epochs, steps or samples until the target is reached"
+_FIXED = "it is what each step costs beside its samples, in seconds"
+_SAMPLE = "it is what one sample costs one worker, in seconds"
+_CRITICAL = "it is the critical batch, in samples"
 _WORK = 1e-60, 1e60  # in any unit that a problem is measured in, no problem is smaller or larger
 
 
@@ -92,6 +95,64 @@ def total_efficiency(system: Numbers, algorithmic: Numbers) -> Answer:
     system = numbers("system", system, "it is the efficiency in samples per second", 0)
     algorithmic = numbers("algorithmic", algorithmic, "it is epochs before over epochs after", 0)
     return answer(lambda s, a: s * a, system, algorithmic)
+
+
+def target_seconds(
+    workers: Numbers,
+    batch: Numbers,
+    *,
+    fixed: Numbers,
+    sample: Numbers,
+    critical: Numbers,
+    least_steps: Numbers,
+) -> Answer:
+    """Seconds to a target: T(K, B) = Umin (1 + Bc / B) (a + b B / K), steps times seconds of a step.
+
+    Each step costs a fixed time a, whatever it holds, and b for each sample of a worker.
+    Source: McCandlish et al. 2018, arXiv:1812.06162, for the steps. Section 3.3.
+
+    >>> target_seconds(64, 2048, fixed=0.02, sample=0.002, critical=8192, least_steps=1000)
+    420.0
+    """
+    workers = numbers("workers", workers, _WORKERS, 1)
+    batch = numbers("batch", batch, "it counts the samples of one step", 0, above=True)
+    fixed, sample, critical = _step(fixed, sample, critical)
+    least_steps = numbers("least_steps", least_steps, "it counts steps", 0, above=True)
+    return answer(
+        lambda k, n, a, b, c, u: u * (1 + c / n) * (a + b * n / k),
+        workers,
+        batch,
+        fixed,
+        sample,
+        critical,
+        least_steps,
+    )
+
+
+def fastest_batch(
+    workers: Numbers, *, fixed: Numbers, sample: Numbers, critical: Numbers
+) -> Answer:
+    """The batch that reaches the target first: B = sqrt(Bc a K / b).
+
+    It is the geometric mean of the critical batch and of aK / b, where computing takes as long as the
+    fixed part. There the machines and the learning are equally efficient, and the time to the target is
+    Umin (sqrt(a) + sqrt(b Bc / K))^2. Where it is less than K, some workers would have no sample: take K.
+    Source: set the derivative of `target_seconds` to zero. Section 3.3.
+
+    >>> round(fastest_batch(64, fixed=0.02, sample=0.002, critical=8192))
+    2290
+    """
+    workers = numbers("workers", workers, _WORKERS, 1)
+    fixed, sample, critical = _step(fixed, sample, critical)
+    return answer(lambda k, a, b, c: np.sqrt(c * a * k / b), workers, fixed, sample, critical)
+
+
+def _step(fixed, sample, critical):
+    return (
+        numbers("fixed", fixed, _FIXED, 0, above=True),
+        numbers("sample", sample, _SAMPLE, 0, above=True),
+        numbers("critical", critical, _CRITICAL, 0, above=True),
+    )
 
 
 def isoefficiency(

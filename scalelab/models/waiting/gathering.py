@@ -6,7 +6,7 @@ The response of a request counts from its arrival to the end of its batch.
 
 import numpy as np
 
-from scalelab.models.checking import Answer, Numbers, answer
+from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.waiting import requests
 from scalelab.refusal import Refusal
 
@@ -65,6 +65,35 @@ def greedy_response(rate: Numbers, setup: Numbers, each: Numbers) -> Answer:
         return np.minimum(low, high)
 
     return answer(formula, rate, setup, each, busy)
+
+
+def tokens_together(
+    rate: Numbers, tokens: Numbers, setup: Numbers, each: Numbers, prompt: Numbers = 0.0
+) -> Answer:
+    """How many answers a pass writes at, on average: n = y a / (1 - lambda p - y b), y = lambda m.
+
+    A language model writes its answers token by token, those of all who are there in one pass of
+    a + b n seconds, and takes in newcomers between two passes (continuous batching); reading a prompt
+    takes p, for which all of them wait. In a second, 1 - lambda p is left for passes, which write
+    lambda m tokens, n in each. At a random moment there are more: long passes are those with many.
+    Source: the balance of tokens, with the passes of Yu et al. 2022,
+    https://www.usenix.org/conference/osdi22/presentation/yu. Section 3.4.
+
+    >>> round(tokens_together(rate=4, tokens=500, setup=0.005, each=0.0001), 6)
+    12.5
+    """
+    rate, (setup, each) = requests.rate(rate), requests.costs(setup, each)
+    tokens = numbers("tokens", tokens, "it counts the tokens of an answer", 0, above=True)
+    prompt = numbers("prompt", prompt, "it is how long reading a prompt takes, in seconds", 0)
+    busy = np.asarray(
+        answer(lambda r, m, b, p: r * (p + m * b), rate, tokens, each, prompt), dtype=float
+    )
+    if not (busy < 1).all():
+        raise Refusal(
+            f"rate must be below 1 / (prompt + tokens each), got {busy.max():.4g} times that: "
+            "no batch is large enough; add GPUs, or turn requests away"
+        )
+    return answer(lambda r, m, a, y: r * m * a / (1 - y), rate, tokens, setup, busy)
 
 
 def _batch_waiting(batch, load):

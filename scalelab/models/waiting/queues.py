@@ -25,6 +25,24 @@ def concurrency(rate: Numbers, seconds: Numbers) -> Answer:
     return answer(lambda r, w: r * w, rate, seconds)
 
 
+def concurrency_percentile(rate: Numbers, seconds: Numbers, *, share: Numbers) -> Answer:
+    """How many requests are in progress at most, for this share of the time, if none waits for another.
+
+    Arrivals at random and no queue: the number in progress is Poisson with the mean lambda W, whatever
+    the distribution of the times.
+    Source: M/G/infinity, Harchol-Balter 2013, doi:10.1017/CBO9781139226424. Section 3.4.
+
+    >>> concurrency_percentile(4, 15, share=0.99), concurrency(4, 15)
+    (79.0, 60.0)
+    """
+    from scipy.stats import poisson
+
+    share = requests.share(share)
+    rate = requests.rate(rate)
+    seconds = numbers("seconds", seconds, "it is the mean time from arrival to departure", 0)
+    return answer(lambda p, r, w: poisson.ppf(p, r * w), share, rate, seconds)
+
+
 def utilization(rate: Numbers, service: Numbers, servers: Numbers = 1) -> Answer:
     """The share of the time that a server is busy: rho = lambda x / c.
 

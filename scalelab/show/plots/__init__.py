@@ -36,7 +36,10 @@ def against_ideal(
 ) -> Chart:
     """Speedups beside the ideal line and, where there is one, a prediction; measured unless of a model."""
     workers = np.asarray(workers, dtype=float)
-    line = np.geomspace(workers.min(), workers.max(), 25) if log else workers
+    # Through the measured points too, so that the table beside the picture interpolates nothing.
+    line = np.geomspace(workers.min(), workers.max(), 25)
+    line = line[~np.isclose(line[:, None], workers).any(axis=1)]
+    line = np.union1d(line, workers) if log else workers
     series = [Points("ideal S = K", line, line, "dashed", tone=0)]
     if predicted is not None:
         series.append(Points("predicted", line, [predicted(k) for k in line], tone=1))

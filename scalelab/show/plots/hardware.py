@@ -1,41 +1,177 @@
-"""Section 3.2: up against out as model size and price move, threads inside a machine, and failures."""
+"""Section 3.2: what a device holds, what leaves it, what fails, and up against out."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from scalelab import units
-from scalelab.models.machines import failures, hardware, memory, up_or_out
+from scalelab.models.machines import failures, hardware, memory, rungs, up_or_out
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
 
 SMALL, BIG = "A100 SXM 40GB", "H200 SXM"
+# What a driver reports is in no data sheet.
+DRIVER = Stamp("published", note="data sheets; memory as the driver reports it")
+MLPERF = Stamp("published", date="2024-06-11", note="MLPerf Training v4.0, NVIDIA")
 TRAINING = 16  # bytes per parameter, from memory.state()
+# Layers, hidden units, attention heads, and heads with keys of their own: Llama 3, table 3 of its report.
+SHAPES = {8: (32, 4096, 32, 8), 70: (80, 8192, 64, 8)}  # by billions of parameters
+PURPOSES = ("train", "train, recompute", "train, recompute, 8-bit Adam", "serve")
+SPLITS = ("nothing", "optimizer", "and gradients", "and weights")  # the stages 0 to 3 of ZeRO
+DEVICES = 2.0 ** np.arange(11)
+GPU_LIFE = 54 * 86400 / 419 * 16384  # seconds between interruptions per GPU: Llama 3, section 3.3.4
+LAYERED = 4096  # tokens in a sequence, where layers are split
 
 
-def up_or_out_by_size(price: float, serial: float, least: float = 1e9, most: float = 1e12) -> Chart:
-    """What a unit of throughput costs on the fewest small and on the fewest big devices that hold a model."""
+def budget(purpose: str, billions: int, split: str, sequences: int, context: int) -> Chart:
+    """What each of K devices holds of a model, of what passes through it, and of the optimizer's part."""
+    parts = _held(purpose, billions, split, sequences, context)
+    series, below = [], np.zeros_like(DEVICES)
+    for tone, (name, size) in enumerate(parts.items(), 1):
+        above = below + size / 1e9
+        series.append(Points(name, DEVICES, size / 1e9, "part", tone=tone, low=below, high=above))
+        below = above
+    readouts = {}
+    for name in ("H100 SXM", "B200 SXM"):
+        limit = hardware.device(name).memory
+        assert limit is not None  # both sheets say it
+        line = np.full_like(DEVICES, limit / 1e9)
+        series.append(Points(f"memory of one {name}", DEVICES, line, "dashed", tone=0))
+        fits = DEVICES[below <= limit / 1e9]
+        readouts[f"Fits on {name} from"] = (
+            units.counted(int(fits[0]), "device", grouped=True) if fits.size else "no number here"
+        )
+    at = int(np.flatnonzero(DEVICES == 64)[0])
+    largest = max(parts, key=lambda name: parts[name][at])
+    readouts["Each of 64 holds"] = units.text(1e9 * below[at], "B")
+    readouts["Most of that"] = f"{largest}, {units.text(parts[largest][at], 'B')}"
+    return Chart(
+        f"{billions} billion parameters, each device with {sequences} × {context:,} tokens",
+        Axis("devices", log=True, ticks=tuple(DEVICES[::2])),
+        Axis("GB on each device", low=0.0, high=240.0),
+        tuple(series),
+        readouts,
+        MODEL,
+    )
+
+
+def _held(purpose, billions, split, sequences, context):
+    """Bytes on each device by what they are, for 1 to 1024 devices."""
+    layers, hidden, heads, kv_heads = SHAPES[billions]
+    weights, gradients, copy = memory.PRECISIONS["mixed"]
+    stage, none = SPLITS.index(split), np.zeros_like(DEVICES)
+
+    def spread(each, since):
+        size = 1e9 * billions * each
+        return size / DEVICES if stage >= since else none + size
+
+    held = {"weights": spread(weights, 3), "gradients": none, "optimizer": none}
+    held |= {"activations": none, "cache": none}
+    if purpose == "serve":
+        tokens = sequences * context
+        cache = memory.cache_bytes(tokens, layers, kv_heads, hidden // heads)
+        return held | {"cache": none + cache}
+    statistics = memory.OPTIMIZERS["adam 8-bit" if "8-bit" in purpose else "adam"]
+    held |= {"gradients": spread(gradients, 2), "optimizer": spread(copy + statistics, 1)}
+    recompute = "full" if "recompute" in purpose else "selective"
+    kept = memory.activation_bytes(sequences, context, layers, hidden, heads, recompute)
+    return held | {"activations": none + kept}
+
+
+def way_out(node: str, boxes: int, share: float) -> Chart:
+    """What a training step of 70 billion parameters takes on each rung out of a device, by its sequences.
+
+    Each layer is split over the box, each box has a copy of the model; `share` of the peak is reached.
+    """
+    box = hardware.node(node)
+    layers, hidden, _, _ = SHAPES[70]
+    sequences = 2.0 ** np.arange(9)
+    tokens = LAYERED * sequences
+    sent = rungs.activations_sent(tokens, hidden, layers, box.count)
+    rate = share * hardware.peak(box.device, "bf16 tensor")
+    gradients = rungs.gradients_sent(70e9, box.count, boxes)
+    card = box.outside_bandwidth / box.count
+    lines = {
+        "arithmetic": 6 * 70e9 * tokens / box.count / rate,
+        "weights, from memory": sequences
+        * rungs.weights_read(70e9, box.count)
+        / box.device.bandwidth,
+        "activations, over NVLink": sent / box.inside.bandwidth,
+        "gradients, over the network cards": np.full_like(tokens, gradients / card),
+    }
+    series = [
+        Points(name, sequences, y, tone=tone) for tone, (name, y) in enumerate(lines.items(), 1)
+    ]
+    outside = sent / card
+    series.append(
+        Points("activations, if the cards carried them", sequences, outside, "dashed", tone=3)
+    )
+    covered = sequences[lines["arithmetic"] >= lines["gradients, over the network cards"]]
+    times = outside[0] / lines["arithmetic"][0]
+    return Chart(
+        f"One step on {boxes} × {node}, {100 * share:g}% of the peak reached",
+        Axis("sequences in a step, per box", log=True, ticks=tuple(sequences[::2])),
+        Axis("seconds", log=True),
+        tuple(series),
+        {
+            "Memory : NVLink : card, GB/s": " : ".join(
+                f"{rate / 1e9:,.0f}" for rate in (box.device.bandwidth, box.inside.bandwidth, card)
+            ),
+            "Arithmetic outlasts the gradients from": units.counted(int(covered[0]), "sequence")
+            if covered.size
+            else "no number here",
+            "Activations over the cards": f"{units.text(times)} × the arithmetic",
+        },
+        MODEL,
+    )
+
+
+def up_or_out_by_size(
+    price: float, serial: float, grows: str = "yes", least: float = 1e9, most: float = 1e12
+) -> Chart:
+    """What a unit of throughput costs on the fewest small and on the fewest big devices that hold a model.
+
+    `serial` is a share of one small device's time for 70 billion parameters. Where it grows with the
+    model the share stays; where its seconds stay, the share falls as the work grows.
+    """
     small, big = hardware.device(SMALL), hardware.device(BIG)
     gain = hardware.peak(big, "bf16 tensor") / hardware.peak(small, "bf16 tensor")
-    models = np.geomspace(least, most, 73)
 
-    def cost(device, gain, hourly):
+    def cost(models, device, gain, hourly):
+        shares = serial if grows == "yes" else serial / (serial + (1 - serial) * models / 70e9)
         count = memory.fewest_devices(TRAINING * models, device.memory)
-        useful = gain * count / (1 + serial * (count - 1))
+        useful = gain * count / (1 + shares * (count - 1))
         return up_or_out.price_per_throughput(count * hourly, useful)
 
-    out, up = cost(small, 1.0, 1.0), cost(big, gain, price)
+    def both(models):
+        return cost(models, small, 1.0, 1.0), cost(models, big, gain, price)
+
     # Whole devices make steps, and near the crossing each side may win one more of them.
-    first = np.flatnonzero(np.append(True, up >= out))[-1]
+    # What is drawn lies 10% apart; a size that is named to three digits asks for more.
+    sizes = np.geomspace(least, most, 72 * 250 + 1)
+    out, up = both(sizes)
+    first = np.flatnonzero(np.append(True, up >= out * (1 - 1e-12)))[-1]
+    models = sizes[::250]
+    out, up = both(models)
     assert small.memory is not None  # both sheets say it
     assert big.memory is not None
     of_70 = [memory.fewest_devices(TRAINING * 7e10, m) for m in (small.memory, big.memory)]
+    # For ever larger models s times the devices is all that counts, or the same at any size.
+    crowd = [TRAINING * 70e9 / m * serial / (1 - serial) for m in (small.memory, big.memory)]
+    if grows == "yes":
+        never = gain * (big.memory / small.memory if serial else 1)
+    else:
+        never = gain * (1 + crowd[0]) / (1 + crowd[1])
     return Chart(
-        f"One {BIG} at the price of {price:g} {SMALL}, {100 * serial:g}% serial",
+        f"One {BIG} at the price of {price:.4g} {SMALL}, {100 * serial:g}% serial at 70 billion",
         Axis("parameters, billions", log=True, ticks=(1, 10, 100, 1000)),
-        Axis("price of a unit of throughput", log=True, low=0.3, ticks=(0.5, 1, 2, 5, 10, 50)),
+        Axis(
+            "A100-hours paid for one of work",
+            log=True,
+            low=0.3,
+            ticks=(0.5, 1, 2, 5, 10, 50),
+        ),
         (
             Points(f"out: as many {SMALL} as hold it", models / 1e9, out, tone=1),
             Points(f"up: as many {BIG} as hold it", models / 1e9, up, tone=2),
@@ -43,53 +179,37 @@ def up_or_out_by_size(price: float, serial: float, least: float = 1e9, most: flo
         {
             "Up wins from": "the start"
             if first == 0
-            else f"{units.text(models[first] / 1e9)} billion parameters"
-            if first < len(models)
-            else "nowhere here",
+            else f"{units.text(sizes[first] / 1e9)} billion parameters"
+            if first < len(sizes)
+            else f"no size up to {units.text(most / 1e9)} billion",
             "Devices for 70 billion, out": f"{of_70[0]:.0f}",
             "Devices for 70 billion, up": f"{of_70[1]:.0f}",
             f"Peak of one {BIG}": f"{gain:.2f} × {SMALL}",
+            "At no large size beyond a price of": f"{never:.1f} × {SMALL}",
         },
         MODEL,
     )
 
 
-def threads(
-    counts: ArrayLike, products: ArrayLike, streams: ArrayLike, cap: float, stamp: Stamp | None
-) -> Chart:
-    """Speedup over threads of work that computes, and of work that moves bytes."""
-    counts = np.asarray(counts, float)
-    return Chart(
-        "Threads of one machine: arithmetic, and moving bytes",
-        Axis("threads", ticks=tuple(counts)),
-        Axis("speedup over one thread", low=0.0),
-        (
-            Points("ideal", counts, np.minimum(counts, cap), "dashed", tone=0),
-            Points("matrix product", counts, products, "points", tone=1),
-            Points("adding two long vectors", counts, streams, "points", tone=2),
-        ),
-        stamp=stamp,
-    )
-
-
-def checkpoints(write: float, restart: float, mttf: float) -> Chart:
-    """Share of the time that is kept, over the interval between checkpoints, and where it is best."""
-    intervals = np.geomspace(write / 2, 3 * mttf, 60)
+def checkpoints(machines: int, write: float, restart: float) -> Chart:
+    """Share of the time that is kept on so many GPUs, over the interval between checkpoints."""
+    mttf = failures.mean_time_to_failure(GPU_LIFE, machines)
+    intervals = np.geomspace(15, 300 * 60, 60)
     share = failures.useful_share(intervals, write, restart, mttf)
     best = failures.daly_interval(write, mttf)
+    kept = failures.useful_share(best, write, restart, mttf)
     return Chart(
-        "What failures leave of a run, by the interval between checkpoints",
+        f"What failures leave of a run on {machines:,} GPUs",
         Axis("minutes of work between checkpoints", log=True, ticks=(1, 3, 10, 30, 100, 300)),
         Axis("share of the time that counts", low=0.0, high=1.0),
         (
             Points("kept", intervals / 60, share, tone=1),
-            Points(
-                "Daly's interval",
-                [best / 60],
-                [failures.useful_share(best, write, restart, mttf)],
-                "points",
-                tone=2,
-            ),
+            Points("Daly's interval", [best / 60], [kept], "points", tone=2),
         ),
-        stamp=MODEL,
+        {
+            "Time between interruptions": units.text(mttf, "s"),
+            "Save every": units.text(best, "s"),
+            "Kept": units.text(kept, "%"),
+        },
+        MODEL,
     )

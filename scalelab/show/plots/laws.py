@@ -13,6 +13,8 @@ from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS
 
+_TONES = {"amdahl": 3, "usl": 1, "hard cap": 4}  # a law keeps its colour from figure to figure
+
 
 def two_readings(serial: float, measured_on: float, most: int = 1024) -> Chart:
     """A serial share read on some number of workers: what it says of a fixed and of a grown job."""
@@ -46,6 +48,38 @@ def two_readings(serial: float, measured_on: float, most: int = 1024) -> Chart:
     )
 
 
+def losses(
+    workers: int,
+    left: Mapping[str, float],
+    measured: float,
+    stamp: Stamp | None = None,
+) -> Chart:
+    """A staircase from the ideal speedup down: what `left` of it each loss leaves, and what was measured."""
+    whole = [workers, *left.values()]
+    after = np.array([*left.values(), measured])
+    before = np.array([*whole[:-1], measured])  # the last is no loss: it stands for itself
+    stairs = np.arange(1, len(after) + 1)
+    return Chart(
+        f"From {workers} times as fast to what {workers} workers gain",
+        Axis("stairs, from the ideal to the measurement", low=0.5, ticks=tuple(stairs)),
+        Axis("speedup over one worker", low=0.0, high=1.08 * workers),
+        (
+            Points("ideal", stairs[[0, -1]], [workers, workers], "dashed", tone=0),
+            Points(
+                "what is left",
+                stairs,
+                after,
+                "points",
+                tone=1,
+                low=np.minimum(after, before),
+                high=np.maximum(after, before),
+                names=(*(f"less {name}" for name in left), "measured"),
+            ),
+        ),
+        stamp=stamp,
+    )
+
+
 def fitted(
     title: str,
     workers: ArrayLike,
@@ -54,12 +88,18 @@ def fitted(
     y: str,
     stamp: Stamp | None = None,
     x: str = "workers K",
+    corners: tuple[float, ...] = (),
 ) -> Chart:
-    """Measured values over worker counts, and named curves through them."""
+    """Measured values over worker counts, and named curves through them.
+
+    The curves pass through every measured count and through `corners`, such as a peak or a cap, so that
+    what is drawn, read out and listed are values of the curve and not of the line between two points.
+    """
     workers = np.asarray(workers, dtype=float)
-    line = np.geomspace(workers.min(), workers.max(), 60)
+    line = np.geomspace(workers.min(), workers.max(), 120)
+    line = np.unique(np.concatenate([line[1:-1], workers, corners]))
     series = [
-        Points(name, line, curve(line), tone=tone)
+        Points(name, line, curve(line), tone=_TONES.get(name, tone))
         for tone, (name, curve) in zip((3, 1, 4), curves.items(), strict=False)
     ]
     ticks = tuple(workers) if workers.size <= 8 else tuple(workers[::2])

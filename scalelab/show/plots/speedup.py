@@ -1,4 +1,4 @@
-"""Section 3.1: speedup and efficiency of a fixed job, working sets, and what a fleet can train."""
+"""Section 3.1: speedup of a fixed job, where a second worker's went, and what a fleet can train."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scalelab import units
-from scalelab.models.scaling import speedup
-from scalelab.records import Recording
+from scalelab.models.scaling import speedup, statistical
+from scalelab.records import Recording, Sample, Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL, POWERS, Column, lines, workers_axis
+from scalelab.show.plots import MODEL, POWERS, Column, lines
+
+_READ = 8e9  # bytes of one repetition of `measure.ranks.jobs.stream`, all workers together, whole passes
 
 
 def fixed_job(serial: float, floor: float = 0.5, most: int = 1024) -> Chart:
@@ -20,7 +22,7 @@ def fixed_job(serial: float, floor: float = 0.5, most: int = 1024) -> Chart:
     seconds = speedup.fixed_job_seconds(workers, serial)
     share = speedup.efficiency(1.0, seconds, workers)
     knee = int(workers[share >= floor - 1e-12][-1])
-    shown = np.unique(np.geomspace(1, most, 60).round())
+    shown = np.union1d(np.geomspace(1, most, 60).round(), [knee])
     curve = 1 / speedup.fixed_job_seconds(shown, serial)
     top = speedup.ceiling(serial)
     series = [
@@ -44,53 +46,59 @@ def fixed_job(serial: float, floor: float = 0.5, most: int = 1024) -> Chart:
     )
 
 
-def efficiency(serials: Sequence[float], most: int = 512) -> Chart:
-    """Efficiency over worker counts for several serial fractions."""
-    workers = POWERS[most >= POWERS]
-    series = [
+def second_worker(speedups: Sequence[float], stamp: Stamp) -> Chart:
+    """Where the speed of a second worker goes, from the ideal 2 down to what was measured.
+
+    The speedups are those of two workers that lose nothing, that share nothing but the machine, that divide
+    an epoch without its exchange, and that train it.
+    """
+    steps, reached = np.arange(len(speedups)), np.asarray(speedups, dtype=float)
+    causes = "what the cores share", "what dividing a step costs", "the exchange, waiting included"
+    names = "ideal", "two copies", "epoch without exchange", "epoch"
+    falls = [
         Points(
-            f"s = {serial:g}",
-            workers,
-            speedup.efficiency(1.0, speedup.fixed_job_seconds(workers, serial), workers),
-            tone=tone,
+            cause,
+            step + np.array([0.08, 0.92]),
+            np.full(2, reached[step + 1]),
+            "band",
+            tone=step + 1,
+            low=np.full(2, reached[step : step + 2].min()),
+            high=np.full(2, reached[step : step + 2].max()),
         )
-        for tone, serial in enumerate(serials, start=1)
+        for step, cause in enumerate(causes)
     ]
-    half = Points(
-        "half the fleet's time lost", workers, np.full_like(workers, 0.5), "dashed", tone=0
-    )
     return Chart(
-        "Efficiency of a fixed job for " + ", ".join(f"s = {serial:g}" for serial in serials),
-        workers_axis(most=most),
-        Axis("efficiency E(K)", low=0.0, high=1.05),
-        (*series, half),
-        stamp=MODEL,
-    )
-
-
-def working_sets(recording: Recording) -> Chart:
-    """Speedup of two workers over the size of the working set that they split."""
-    runs = {(run.given["size"], run.given["workers"]): run for run in recording.samples}
-    sizes = sorted({size for size, _ in runs})
-    pairs = [(runs[size, 1], runs[size, 2]) for size in sizes]
-    mebibytes = np.array(sizes) / 2**20
-    line = np.array([mebibytes[0], mebibytes[-1]])
-    return Chart(
-        "Speedup of two workers that split a working set",
-        Axis("working set, MiB", log=True, ticks=(0.5, 1, 2, 4)),
+        "Where the second worker's speed went",
+        Axis("losses added, one after the other", low=-0.2, high=3.2, ticks=(0, 1, 2, 3)),
         Axis("speedup S(2)", low=0.0),
-        (
-            Points("ideal S = 2", line, np.full(2, 2.0), "dashed", tone=0),
-            Points(
-                "measured",
-                mebibytes,
-                [one.median / two.median for one, two in pairs],
-                "points",
-                tone=2,
-                low=[one.low / two.high for one, two in pairs],
-                high=[one.high / two.low for one, two in pairs],
-            ),
-        ),
+        (*falls, Points("speedup", steps, reached, "points", tone=0, names=names)),
+        stamp=stamp,
+    )
+
+
+def reading_rate(run: Sample, seconds: float) -> float:
+    """GB/s that one worker read in a run that adds up its share again and again, 8 GB among all."""
+    size, workers = float(run.given["size"]), int(run.given["workers"])
+    return round(_READ / size) * size / workers / seconds / 1e9
+
+
+def reading_rates(recording: Recording) -> Chart:
+    """Bytes per second that a worker reads over the bytes that are its own, alone and as one of two."""
+    series = []
+    for workers, label in ((1, "one worker"), (2, "each of two workers")):
+        runs = [run for run in recording.samples if run.given["workers"] == workers]
+        runs.sort(key=lambda run: run.given["size"])
+        shares = np.array([float(run.given["size"]) for run in runs]) / workers
+        middle, low, high = (
+            [reading_rate(run, getattr(run, end)) for run in runs]
+            for end in ("median", "high", "low")
+        )
+        series.append(Points(label, shares / 2**20, middle, "points", workers, low, high))
+    return Chart(
+        "How fast a worker reads, over the bytes that are its own",
+        Axis("bytes per worker, MiB", log=True, ticks=(0.25, 0.5, 1, 2, 4)),
+        Axis("GB/s per worker", low=0.0),
+        tuple(series),
         stamp=recording.samples[0].stamp,
     )
 
@@ -100,8 +108,9 @@ def loss_over_workers(workers: Column, losses: Mapping[str, ArrayLike]) -> Chart
     return lines(
         "Loss that thirty days of a growing fleet can reach",
         Axis("workers K", log=True, ticks=tuple(workers[::4])),
-        Axis("loss, nats per token", low=1.7),
+        Axis("loss, nats per token", low=1.8),
         losses,
         workers,
         MODEL,
+        limit=("what no model passes", statistical.E),
     )

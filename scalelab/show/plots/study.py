@@ -14,6 +14,11 @@ from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS
 
 MOST = 1024
+# An invented job for the plane of workers and batch: seconds of a sample, samples that fit into one worker,
+# and where its paths begin.
+SAMPLE, FITS, BUSY = 0.002, 256, 0.8
+START, BATCH = 8, 512
+FLEET = 2.0 ** np.arange(3, 13)  # 8 to 4096
 
 
 def _seconds(workers, serial, exchange, parallel):
@@ -35,7 +40,7 @@ def lenses(exponent: float, serial: float = 0.02, exchange: float = 0.005) -> Ch
     return Chart(
         f"Work that grows as K to the power {exponent:g}",
         Axis("workers K", log=True, ticks=tuple(POWERS[::2])),
-        Axis("efficiency E(K), work per paid worker", low=0.0, high=1.05),
+        Axis("efficiency E(K)", low=0.0, high=1.05),
         (
             Points("strong: the work stays", workers, efficiency(0.0)[0], "dashed", tone=0),
             Points("weak: as much as workers", workers, efficiency(1.0)[0], "dashed", tone=3),
@@ -55,17 +60,18 @@ def both(
     strong: Mapping[int, float],
     weak: Mapping[int, float],
     stamp: Stamp | None = None,
+    counted: str = "workers",
 ) -> Chart:
     """Measured efficiency over worker counts, once with fixed and once with growing work."""
     most = max([*strong, *weak])
     return Chart(
         title,
-        Axis("workers K", log=True, ticks=tuple(sorted({*strong, *weak}))),
-        Axis("efficiency, relative to the first row", low=0.0, high=1.05),
+        Axis(f"{counted} K", log=True, ticks=tuple(sorted(strong))),
+        Axis("efficiency over the first row", low=0.0, high=1.05),
         (
             Points("ideal", [min([*strong, *weak]), most], [1, 1], "dashed", tone=0),
-            Points("strong: the work stays", list(strong), list(strong.values()), tone=1),
-            Points("weak: the work grows", list(weak), list(weak.values()), tone=3),
+            Points("strong: the work stays", [*strong], [*strong.values()], "joined", tone=1),
+            Points("weak: the work grows", [*weak], [*weak.values()], "joined", tone=3),
         ),
         stamp=stamp,
     )
@@ -87,4 +93,62 @@ def batch_trade(least_steps: float, least_samples: float, batches: ArrayLike) ->
             Points("critical batch", [critical], [2.0], "points", tone=3),
         ),
         stamp=MODEL,
+    )
+
+
+def plane(power: float, critical: float = 8192, overhead: float = 0.02) -> Chart:
+    """Workers and batch as a map: what bounds a job, which batch is done first, and a path of growth."""
+    job = {"fixed": overhead, "sample": SAMPLE, "critical": critical}
+    path = BATCH * (FLEET / START) ** power
+    kept = BUSY / (1 - BUSY) * overhead / SAMPLE  # samples of a worker
+    fastest = np.asarray(study.fastest_batch(FLEET, **job))
+    series = [
+        Points("your path", FLEET, path, "joined", tone=2),
+        Points("done first", FLEET, fastest, tone=3),
+        *(_tongue(times, **job) for times in (4, 16)),
+        Points(f"machines {BUSY:.0%} busy", FLEET, kept * FLEET, tone=1),
+        Points("critical batch", FLEET, np.full(FLEET.size, float(critical)), "dashed", tone=4),
+        Points(f"{FITS} for each worker: all that fits", FLEET, FITS * FLEET, "dashed", tone=5),
+        Points("one for each worker", FLEET, FLEET, "dashed", tone=0),
+    ]
+    at = int(np.flatnonzero(FLEET == MOST / 2)[0])
+    busy, learned = _efficiencies(FLEET[at], path[at], **job)
+    seconds, least = (
+        study.target_seconds(FLEET[at], batch, **job, least_steps=1 / overhead)
+        for batch in (path[at], max(fastest[at], FLEET[at]))
+    )
+    return Chart(
+        f"A batch that grows as K to the power {power:g}",
+        Axis("workers K", log=True, ticks=tuple(FLEET[::3])),
+        Axis("global batch B", log=True, low=8, high=2**19, ticks=tuple(8.0 ** np.arange(1, 7))),
+        tuple(series),
+        {
+            f"Machines at K = {FLEET[at]:g}": units.text(busy, "%"),
+            "Learning there": units.text(learned, "%"),
+            "Time to target": f"{units.text(seconds)} × the least",
+            "With the fastest batch": f"{units.text(least)} ×",
+        },
+        MODEL,
+    )
+
+
+def _efficiencies(workers, batch, fixed, sample, critical):
+    """Return how busy the machines are, and what a sample teaches of what it does in a small batch."""
+    computing = sample * batch / workers
+    return computing / (computing + fixed), critical / (critical + batch)
+
+
+def _tongue(times, fixed, sample, critical):
+    """All batches that are done in so many times the least time, least steps of nothing but overhead."""
+    done = times * fixed
+    tip = sample * critical / (np.sqrt(done) - np.sqrt(fixed)) ** 2  # fewer workers never are
+    workers = np.unique(np.append(np.geomspace(FLEET[0], FLEET[-1], 37).round(6), tip))
+    workers = workers[(workers >= max(tip, FLEET[0])) & (workers <= FLEET[-1])]
+    middle = (done - fixed) * workers / sample / 2 - critical / 2
+    spread = np.sqrt(np.maximum(middle**2 - critical * fixed * workers / sample, 0))
+    return Points(
+        f"done in {times} times the least time",
+        np.concatenate([workers[::-1], workers]),
+        np.concatenate([(middle - spread)[::-1], middle + spread]),
+        tone=0,
     )

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scalelab.models.waiting import capacity, queues, tail
+from scalelab.models.waiting import capacity, hedging, queues, tail
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
@@ -107,8 +107,35 @@ def batches(
         Axis("time of a batch, ms", low=0.0),
         (
             Points("from one to the next", throughput, 1e3 * np.asarray(seconds), tone=0),
-            Points("measured", throughput, 1e3 * np.asarray(seconds), "points", tone=2),
+            Points(
+                "measured",
+                throughput,
+                1e3 * np.asarray(seconds),
+                "points",
+                tone=2,
+                names=tuple(f"batch {int(n)}" for n in batch),
+            ),
         ),
-        {"Batches": ", ".join(f"{int(n)}" for n in batch)},
-        stamp,
+        stamp=stamp,
+    )
+
+
+def tipping(title: str, delays: Iterable[float]) -> Chart:
+    """How busy servers are with uncancelled copies, over their own load, up to where each delay tips.
+
+    The delays are in mean services.
+    """
+    whole = np.linspace(0.02, 1.0, 50)
+    series = [Points("without copies", whole, whole, "dashed", tone=0)]
+    for tone, delay in enumerate(delays, 1):
+        # Dense where the curve turns upwards: the end is where it is vertical.
+        own = hedging.tipping_load(delay, 1.0) * (1 - np.linspace(0.99, 0, 60) ** 2)
+        busy = hedging.hedged_load(own * (1 - 1e-9), delay, 1.0)
+        series.append(Points(f"a copy after {delay:g} mean services", own, busy, tone=tone))
+    return Chart(
+        title,
+        Axis("utilization without copies", low=0.0, high=1.0, ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
+        Axis("utilization with copies", low=0.0, high=1.0, ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
+        tuple(series),
+        stamp=MODEL,
     )

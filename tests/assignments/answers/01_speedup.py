@@ -78,12 +78,19 @@ fits = np.int64(claim(slide.reported, slide.workers, slide.floor))
 cut = np.float32((slide.workers / slide.reported - 1) / (1 / slide.floor - 1))
 """,
     "answer-2-3": """
-def diagnose(workers, seconds):
+def diagnose(workers, seconds, within):
     order = np.argsort(workers)
     k, t = np.array(workers)[order], np.array(seconds)[order]
-    e = (t[1:] / t[0] - 1 / k[1:]) / (1 - 1 / k[1:])
-    change = e[-1] / e[0]
-    return "Overhead" if change > 1.25 else "Baseline" if change < 0.75 else "Serial"
+    def ends(i):
+        return [
+            (t[i] * (1 - w) / (t[0] * (1 + w)) - 1 / k[i]) / (1 - 1 / k[i]) for w in (within, -within)
+        ]
+    (low, high), (least, most) = ends(1), ends(-1)
+    if least > 1.25 * high:
+        return "Overhead"
+    if most < 0.75 * low:
+        return "Baseline"
+    return "cannot tell" if least < 0.75 * high or most > 1.25 * low else "Serial"
 """,
     "answer-3-1": """
 def honest_baseline(seconds, workers, efficiency):
@@ -240,19 +247,23 @@ cut = {cut}
 """
 
 
-def _diagnose(words="overhead baseline serial", t1="times[1]", few="few", number="e"):
+def _diagnose(
+    words="overhead baseline serial open", t1="times[1]", few="few", number="e", w="within"
+):
     return f"""
-def diagnose(workers, seconds):
+def diagnose(workers, seconds, within):
     times = dict(zip(workers, seconds))
     few, *_, many = {"sorted(k for k in times if k > 1)" if few == "few" else "workers[1:]"}
     t1 = {t1}
-    def e(k):
-        return (times[k] / t1 - 1 / k) / (1 - 1 / k)
-    def efficiency(k):
+    def e(k, w):
+        return (times[k] * (1 + w) / (t1 * (1 - w)) - 1 / k) / (1 - 1 / k)
+    def efficiency(k, w):
         return t1 / times[k] / k
-    up, down, flat = "{words}".split()
-    change = {number}(many) / {number}(few)
-    return up if change > 1.25 else down if change < 0.75 else flat
+    up, down, flat, dark = "{words}".replace("open", "cannot+tell").split()
+    low, high, least, most = ({number}(k, w) for k in (few, many) for w in (-{w}, {w}))
+    sure = least >= 0.75 * high and most <= 1.25 * low
+    word = up if least > 1.25 * high else down if most < 0.75 * low else flat if sure else dark
+    return word.replace("+", " ")
 """
 
 
@@ -413,7 +424,7 @@ def crossing(workers, efficiency, floor):
         (3, "K - 1, not K", _sweep(most="0.25 / k")),
         (3, "not for 0.2", _sweep(most="1 if k == 1 else 0.2 / (k - 1)")),
         (3, "that is the job's own fraction", _sweep(most="f")),
-        (1, "raised ZeroDivisionError", _sweep(most="0.25 / (k - 1)")),
+        (1, "raised an exception", _sweep(most="0.25 / (k - 1)")),
         (
             3,
             "asked is the first below",
@@ -439,7 +450,7 @@ def crossing(workers, efficiency, floor):
         (2.5, "of one GPU's that is 0.375", _usable("int(1 + (1 - 1 / most) / f + 1e-9)")),
         (2.5, "that is the ceiling of the speedup", _usable("round(1 / f)")),
         (2.5, "K GPUs cost K times as much per hour", _usable("int(most)")),
-        (5.5, "raised ZeroDivisionError", _usable(zero="False")),
+        (5.5, "raised an exception", _usable(zero="False")),
         (4, "1 - E is the idle share", _usable(claim="usable(1 - s / k, 1 / floor)")),
         (4, "see Karp and Flatt", _usable(claim="usable(1 / s, 1 / floor)")),
         (4, "with fewer GPUs it falls too", _usable(claim="int(s / floor)")),
@@ -455,10 +466,11 @@ def crossing(workers, efficiency, floor):
         (5, "not within 1 and 1000", _usable(cut="implied")),
     ],
     "2-3": [
-        (0, "a falling efficiency alone is no overhead", _diagnose(words="overhead " * 3)),
-        (0, "the last two are swapped", _diagnose(words="baseline overhead serial")),
-        (0, "watch e(K)", _diagnose(words="overhead baseline baseline", number="efficiency")),
-        (0, "not the right word", _diagnose(words="more less same")),
+        (0, "a falling efficiency alone is no overhead", _diagnose(words="overhead " * 4)),
+        (0, "two words are swapped", _diagnose(words="baseline overhead serial open")),
+        (0, "watch e(K)", _diagnose(words="overhead baseline baseline open", number="efficiency")),
+        (0, "at 2 % each, what may e(2) be?", _diagnose(w="0")),
+        (0, "not the right word", _diagnose(words="more less same dark")),
         (3, "rows in any order", _diagnose(t1="seconds[0]")),
         (3, "rows in any order", _diagnose(few="any")),
     ],
@@ -633,6 +645,8 @@ BOUNDS = {
 _ZERO = "drawn numbers never meet the threshold exactly, and the question leaves equality open"
 SURVIVORS = {
     "1-3: doubling(workers, serial)[2] <= most → doubling(workers, serial)[2] < most": _ZERO,
-    "2-3: after > 1.25 * before → after >= 1.25 * before": _ZERO,
-    "2-3: after < 0.75 * before → after <= 0.75 * before": _ZERO,
+    "2-3: low[many] > 1.25 * high[few] → low[many] >= 1.25 * high[few]": _ZERO,
+    "2-3: high[many] < 0.75 * low[few] → high[many] <= 0.75 * low[few]": _ZERO,
+    "2-3: low[many] >= 0.75 * high[few] → low[many] > 0.75 * high[few]": _ZERO,
+    "2-3: high[many] <= 1.25 * low[few] → high[many] < 1.25 * low[few]": _ZERO,
 }

@@ -397,7 +397,7 @@ WRONG = {
         (0.8, "not of the states", _fewest("m - n * kept * (1 + free)", "n * split * (1 + free)")),
         (0.8, "training keeps 16", _fewest("m * (1 - free)", "2 * n")),
         (1.6, "do not fit: round up", _fewest(count="int(x / room)")),
-        (3.2, "raised ZeroDivisionError", _fewest(none="False")),
+        (3.2, "raised an exception", _fewest(none="False")),
         (3.2, "a node is the least", _fewest(one="1")),
     ],
     "2-2": [
@@ -489,7 +489,7 @@ WRONG = {
         (2, "the target is missed", _fair(small="int(count(t))", big="int(count(t / g))")),
         (2, "the better machine may cost more", _fair(price="big / small / p")),
         (2, "speeds up its serial part, too", _fair(big="math.ceil(count(t) / g)")),
-        (3, "raised ZeroDivisionError", _fair(never="False")),
+        (3, "raised an exception", _fair(never="False")),
         (3, "if nothing were serial", _fair(pay="q.gain * q.hourly")),
         (
             3,

@@ -6,6 +6,8 @@ WRONG maps a task to (points, what the check must say, answer): the points when 
 
 import math
 
+from scipy import stats
+
 from scalelab.models.waiting import queues
 
 ALTERNATIVE = {
@@ -35,8 +37,8 @@ verdict = ["Yes", "b"] if risk <= 0.01 else ["No", "c"]
     "answer-1-3": """
 inside = chat.rate * chat.seconds
 held = f"{inside * chat.cache / 1e9} GB"
-longest = f"{1e3 * chat.memory / chat.rate / chat.cache} ms"
-gpus = np.ceil(2 * inside * 2 * chat.cache / chat.memory)
+crowd = queues.concurrency_percentile(chat.rate, chat.seconds, share=0.99)
+gpus = np.ceil(crowd / np.floor(chat.memory / chat.cache))
 """,
     "answer-2-1": """
 def by_turns(arrivals, service, servers):
@@ -157,13 +159,13 @@ verdict = {verdict}
 def _chat(
     inside="chat.rate * chat.seconds",
     held="inside * chat.cache",
-    longest="chat.memory / chat.rate / chat.cache",
-    gpus="math.ceil(4 * held / chat.memory)",
+    crowd="int(stats.poisson.ppf(0.99, inside))",
+    gpus="math.ceil(crowd / (chat.memory // chat.cache))",
 ):
     return f"""
 inside = {inside}
 held = {held}
-longest = {longest}
+crowd = {crowd}
 gpus = {gpus}
 """
 
@@ -350,11 +352,10 @@ def merged(histograms, share):
     "1-3": [
         (3, "so many would fit", _chat(inside="chat.memory / chat.cache")),
         (3, "each stays for longer", _chat(inside="chat.rate")),
-        (3, "so many conversations fit", _chat(longest="chat.memory / chat.cache")),
-        (3, "upside down", _chat(longest="chat.rate * chat.cache / chat.memory")),
-        (3, "two things double", _chat(gpus="math.ceil(2 * held / chat.memory)")),
-        (3, "the last caches do not fit", _chat(gpus="int(4 * held / chat.memory)")),
-        (3, "before the answers got longer", _chat(gpus="math.ceil(held / chat.memory)")),
+        (3, "about half of the time there are more", _chat(crowd="math.ceil(inside)")),
+        (3, "one fewer has room", _chat(crowd="int(stats.poisson.ppf(0.99, inside)) - 1")),
+        (3, "not 99 % of the room", _chat(crowd="math.ceil(inside / 0.99)")),
+        (3, "so many hold the mean", _chat(gpus="math.ceil(inside / (chat.memory // chat.cache))")),
     ],
     "2-1": [
         (
@@ -549,6 +550,22 @@ def _notices(n):
     return n.seconds * n.per_second // 100 + 1
 
 
+def _inside(n, most):
+    return stats.poisson.cdf(most, n.rate * n.seconds)
+
+
+def _crowd(n):
+    return int(stats.poisson.ppf(0.99, n.rate * n.seconds))
+
+
+def _gpus(count, n):
+    return math.ceil(count / (n.memory // n.cache))
+
+
+def _split(ratio):
+    return abs(ratio - round(ratio))
+
+
 BOUNDS = {
     "1-2": {
         "risk": (lambda n: _chance(n.slow, n.requests, n.share), 1e-6, 0.7),
@@ -559,12 +576,15 @@ BOUNDS = {
         ),
     },
     "1-3": {
-        "GPUs": (lambda n: 4 * n.rate * n.seconds * n.cache / n.memory, 3.05, 24),
-        "from whole": (
-            lambda n: abs((g := 4 * n.rate * n.seconds * n.cache / n.memory) - round(g)),
-            0.01,
-            0.5,
+        "GPUs": (lambda n: _gpus(_crowd(n), n), 4, 20),
+        "more than for the mean": (
+            lambda n: _gpus(_crowd(n), n) - _gpus(n.rate * n.seconds, n),
+            1,
+            5,
         ),
+        "from a whole one": (lambda n: _split(n.memory / n.cache), 0.01, 0.5),
+        "from the p99": (lambda n: abs(_inside(n, _crowd(n)) - 0.99), 1e-5, 0.01),
+        "below the p99": (lambda n: abs(_inside(n, _crowd(n) - 1) - 0.99), 1e-5, 0.01),
     },
     "2-2": {
         "servers": (_servers, 4, 20),

@@ -37,6 +37,31 @@ def test_an_emulated_epoch_sleeps_where_it_would_compute_and_sends_what_it_would
         assert rank["told"] == ["seconds", "sleep"]  # nothing was learned, so there are no weights
 
 
+def test_of_four_epochs_in_turn_only_the_last_exchanges_anything():
+    """The control differs from the epoch in the exchange alone: three steps, a warm-up and two rounds."""
+    first, other = workers.launch(worker_jobs.sent_in_parts, 2)
+    names = ["one worker", "copies", "without exchange", "with exchange"]
+    for rank in (first, other):
+        assert rank["sent"] == 3 * 3
+        assert [len(rank["seconds"][name]) for name in names] == [2] * 4
+    assert min(first["seconds"]["one worker"]) > max(other["seconds"]["one worker"])  # who waits
+
+
+def test_an_epoch_of_one_s_own_is_the_whole_job_on_every_rank():
+    """Two copies share nothing: each ends with the weights that one worker alone ends with."""
+    (alone,) = workers.launch(worker_jobs.whole_epoch, 1)
+    both = workers.launch(worker_jobs.whole_epoch, 2)
+    assert [copy.tolist() for copy in both] == [alone.tolist()] * 2
+
+
+def test_a_job_of_several_times_gives_a_sample_for_each(launched, monkeypatch):
+    told = {"a": {"seconds": [1.0, 2.0]}, "b": {"seconds": [3.0, 1.0]}}
+    monkeypatch.setattr(workers, "launch", lambda job, count, **_: [told, told])
+    parts = jobs.samples(jobs.epoch_in_parts, 2)
+    assert {name: one.seconds for name, one in parts.items()} == {"a": (1, 2), "b": (3, 1)}
+    assert parts["a"].given["workers"] == 2
+
+
 def test_emulated_items_are_slept_through_in_one_go():
     arguments = {"items": 6, "size": 8, "repetitions": 2}
     told = {"target": jobs.independent, "arguments": arguments}

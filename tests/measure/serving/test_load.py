@@ -146,3 +146,36 @@ def test_poisson_arrivals_come_at_random():
 def test_bad_input_is_refused_in_one_sentence(service, call, sentence):
     with pytest.raises(ValueError, match=rf"{sentence}.*, got .*: "):
         call(service)
+
+
+@pytest.fixture
+def pair():
+    with serve.start(served.sleeper, seconds=0.002) as one, serve.start(served.sleeper) as other:
+        yield one, other
+
+
+def test_a_hedged_request_is_answered_by_the_server_that_does_not_pause(pair):
+    pair[0].pause(after=0, seconds=1.0)
+    run = load.hedged_loop(pair, np.arange(0, 0.4, 0.05), delay=0.02)
+    assert len(run.response) == 8
+    assert run.copies >= 1
+    assert run.response.min() < 0.5
+
+
+def test_a_delay_that_never_ends_sends_nothing_twice(pair):
+    run = load.hedged_loop(pair, np.arange(0, 0.2, 0.02), delay=60)
+    assert run.copies == 0
+    assert len(run.busy) == len(run.response) == 10
+
+
+def test_a_cancelled_copy_is_dropped_and_an_uncancelled_one_is_served(pair):
+    """Both servers pause, so that all copies stand in a queue; each request is answered once or twice."""
+    served_for = {}
+    for cancel in (True, False):
+        for one in pair:
+            one.pause(after=0, seconds=0.5)
+        run = load.hedged_loop(pair, np.zeros(12), delay=0.05, cancel=cancel)
+        assert run.copies == 12
+        served_for[cancel] = len(run.busy)
+    assert served_for[False] == 24
+    assert 12 <= served_for[True] < 24

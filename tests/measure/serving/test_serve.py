@@ -1,10 +1,12 @@
 """A real service in a process of its own: it answers in turn, stops on request, and outlives nobody."""
 
 import os
+import socket
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from scalelab.measure.serving import serve
@@ -56,6 +58,35 @@ def test_a_small_network_answers_and_leaves_the_threads_alone():
     assert answer().shape == (1, 8)
     assert answer(batch=3).shape == (3, 8)
     assert torch.get_num_threads() == before
+
+
+def test_a_client_who_has_hung_up_costs_no_service_if_the_server_heeds_it(service):
+    service.busy()
+    service.pause(after=0, seconds=0.4)
+    with socket.create_connection((service.host, service.port)) as first:
+        first.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        for path in ("heed", ""):
+            with socket.create_connection((service.host, service.port)) as one:
+                one.sendall(f"GET /{path} HTTP/1.0\r\n\r\n".encode())
+        assert first.recv(1024).startswith(b"HTTP/1.0 200 ")
+    service._get("heed")
+    assert (
+        len(service.busy()) == 3
+    )  # the first, the one that heeds nothing, and the one that stayed
+
+
+def test_drawn_times_are_exponential_and_the_same_for_a_seed(monkeypatch):
+    slept = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    for seed in (1, 1, 2):
+        answer = serve.drawn(seconds=0.01, seed=seed)
+        for _ in range(1000):
+            answer()
+    first, same, other = np.reshape(slept, (3, 1000))
+    assert (first == same).all()
+    assert (first != other).any()
+    assert first.mean() == pytest.approx(0.01, rel=0.1)
+    assert (first > 0.01 * np.log(100)).mean() == pytest.approx(0.01, abs=0.01)
 
 
 def test_a_service_has_one_thread():

@@ -115,13 +115,17 @@ def test_the_figure_counts_the_devices_for_exactly_70_billion_parameters():
     )
 
 
-@pytest.mark.parametrize(("price", "serial"), [(1.5, 0.1), (4, 0.0), (4, 0.01), (4, 0.1), (5, 0.1)])
+@pytest.mark.parametrize(
+    ("price", "serial"), [(1.5, 0.1), (4, 0.0), (4, 0.01), (4, 0.1), (5, 0.1), (10, 0.01)]
+)
 def test_from_the_size_that_the_figure_names_on_up_always_wins(price, serial):
     chart = figures.up_or_out_by_size(price, serial)
     out, up = (np.asarray(one.y) for one in chart.series)
-    since = {"the start": 0, "nowhere here": len(out)}.get(chart.readouts["Up wins from"])
+    since = {"the start": 0, "no size up to 1,000 billion": len(out)}.get(
+        chart.readouts["Up wins from"]
+    )
     if since is None:
         named = float(chart.readouts["Up wins from"].removesuffix(" billion parameters"))
-        since = int(np.argmin(abs(np.asarray(chart.series[0].x) / named - 1)))
+        since = int(np.searchsorted(chart.series[0].x, named * (1 - 5e-3)))  # three digits
     assert all(up[since:] < out[since:])
     assert since == 0 or up[since - 1] >= out[since - 1]

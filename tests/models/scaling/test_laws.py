@@ -200,6 +200,119 @@ def test_the_whole_ceiling_is_out_of_reach_unless_all_work_is_serial():
     assert list(laws.workers_for_share(1, [0.1, 1])) == [math.inf, 1]
 
 
+# --- Serial work against overhead --------------------------------------------------------------
+
+
+def slowest_rank(workers, serial, tasks, message):
+    """Simulate one step: rank 0 does the serial part, tasks are dealt out, then a barrier of messages.
+
+    Each rank has a clock of its own; a rank without a partner sends nothing.
+    """
+    clocks = [float(serial)] * workers  # nobody can start before the serial part is done
+    for task in range(tasks):
+        clocks[task % workers] += 1
+    partners = [[other for other in range(workers) if other != rank] for rank in range(workers)]
+    arrived = max(clocks)
+    return max(arrived + (message if others else 0) for others in partners)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 4, 6, 8, 12])
+@pytest.mark.parametrize(("serial", "message"), [(0, 0), (0, 7), (30, 0), (30, 7)])
+def test_a_simulated_step_takes_its_serial_part_its_share_and_its_exchange(
+    workers, serial, message
+):
+    """240 tasks divide evenly here, so that nothing but the three parts is left."""
+    simulated = slowest_rank(workers, serial, 240, message)
+    assert laws.seconds(workers, serial, 240, message) == pytest.approx(simulated)
+
+
+@pytest.mark.parametrize("measured_on", [2, 3, 8])
+@pytest.mark.parametrize("message", [1, 7, 300])
+def test_a_share_of_exchange_that_was_simulated_predicts_every_other_size(measured_on, message):
+    """The share is read on one size, the speedups over the lone worker are simulated on all others."""
+    share = message / slowest_rank(measured_on, 0, 240, message)
+    for workers in (1, 2, 4, 12, 60):
+        gain = slowest_rank(1, 0, 240, message) / slowest_rank(workers, 0, 240, message)
+        assert laws.overhead_speedup(workers, share, measured_on) == pytest.approx(gain)
+
+
+def test_an_exchange_is_not_charged_to_the_one_worker_that_never_pays_it():
+    """Two workers compute 13.65 ms and wait 3.2 ms: one worker takes twice the first, not more."""
+    compute, exposed = 13.65e-3, 3.2e-3
+    share = exposed / (compute + exposed)
+    measured = 2 * compute / (compute + exposed)
+    assert laws.overhead_speedup(2, share, measured_on=2) == pytest.approx(measured)
+    assert laws.gustafson(2, share) == pytest.approx(measured + share)  # what it would add
+    assert laws.overhead_ceiling(share, measured_on=2) == pytest.approx(2 * compute / exposed)
+
+
+@given(st.integers(2, 4096), st.floats(0, 0.999))
+def test_where_the_overhead_was_read_the_efficiency_is_what_it_leaves(workers, share):
+    gain = laws.overhead_speedup(workers, share, measured_on=workers)
+    assert gain == pytest.approx(workers * (1 - share))
+    assert laws.gustafson(workers, share) - gain == pytest.approx(share, rel=1e-6, abs=1e-9)
+
+
+@given(st.integers(2, 4096), st.floats(0.001, 0.999), st.integers(2, 4096))
+def test_endless_workers_reach_the_ceiling_of_an_overhead_and_none_passes_it(
+    measured_on, share, workers
+):
+    top = laws.overhead_ceiling(share, measured_on)
+    gains = laws.overhead_speedup([workers, 1e15], share, measured_on)
+    assert gains[0] < top
+    assert gains[1] == pytest.approx(top, rel=1e-6)
+    left = top / laws.overhead_speedup(measured_on, share, measured_on)
+    assert left == pytest.approx(1 / share)  # over the run that was profiled
+
+
+def test_the_second_worker_makes_a_step_slower_whose_exchange_outweighs_half_of_its_compute():
+    assert laws.seconds(2, 0, 40, 21) > laws.seconds(1, 0, 40, 21)
+    assert laws.seconds(2, 0, 40, 19) < laws.seconds(1, 0, 40, 19)
+
+
+@given(WORKERS, st.floats(0.01, 1e3), st.floats(0.01, 1e3))
+def test_without_overhead_the_three_parts_are_amdahls_law(workers, serial, parallel):
+    share = serial / (serial + parallel)
+    gain = laws.seconds(1, serial, parallel) / laws.seconds(workers, serial, parallel)
+    assert gain == pytest.approx(laws.amdahl(workers, share))
+
+
+def test_an_overhead_may_be_given_for_each_size_and_one_worker_pays_none():
+    assert list(laws.seconds([1, 2, 4], 1, 8, [5, 5, 6])) == [9, 10, 9]
+
+
+def test_an_overhead_cannot_have_been_read_on_one_worker():
+    with pytest.raises(ValueError, match="one worker has no overhead"):
+        laws.overhead_speedup(2, 0.1, measured_on=1)
+    assert laws.overhead_ceiling(0, measured_on=2) == math.inf
+    assert list(laws.overhead_speedup([1, 2], 1, measured_on=2)) == [1, 0]
+
+
+@given(st.integers(2, 512), st.lists(st.floats(0, 100), min_size=1, max_size=6))
+def test_what_is_left_after_all_losses_is_the_measured_speedup(workers, lost):
+    """The account closes: what K workers spend is what one spends, and the losses."""
+    step = (50 + sum(lost)) / workers
+    left = laws.after_losses(50, workers, lost)
+    assert left[-1] == pytest.approx(50 / step)
+    assert all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise([workers, *left]))
+
+
+def test_a_gain_among_the_losses_gives_back():
+    assert list(laws.after_losses(100, 2, [100, -100])) == [1, 2]
+
+
+# --- What a percent more workers brings, and costs ----------------------------------------------
+
+
+@given(st.floats(0.01, 0.9))
+def test_half_of_the_ceiling_is_where_time_and_money_weigh_the_same(serial):
+    """Bill times time, K T(K)^2, has its least there; a grid of counts finds it."""
+    counts = np.geomspace(1, 1e4, 200_001)
+    bill_times_time = counts * (serial + (1 - serial) / counts) ** 2
+    best = counts[bill_times_time.argmin()]
+    assert best == pytest.approx(max(1, (1 - serial) / serial), rel=1e-3)
+
+
 # --- The universal scalability law -------------------------------------------------------------
 
 

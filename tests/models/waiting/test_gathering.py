@@ -90,3 +90,13 @@ def test_a_rate_that_no_batch_carries_is_refused():
         gathering.greedy_response(7000, *V100)
     with pytest.raises(ValueError, match=r"batch must be a whole number, got 1\.5"):
         gathering.full_response(100, 1.5, *V100)
+
+
+def test_the_tokens_of_all_passes_are_those_that_are_asked_for():
+    """In a second, 1 - lambda p is left for passes of a + b n seconds, which write n tokens each."""
+    for rate, tokens, setup, each, prompt in ((4, 500, 5e-3, 1e-4, 0), (10, 300, 5e-3, 7e-5, 0.03)):
+        n = gathering.tokens_together(rate, tokens, setup, each, prompt)
+        passes = (1 - rate * prompt) / (setup + each * n)
+        assert n * passes == pytest.approx(rate * tokens)
+    with pytest.raises(ValueError, match=r"got 1\.2 times that: no batch is large enough"):
+        gathering.tokens_together(4, 500, 5e-3, 6e-4)

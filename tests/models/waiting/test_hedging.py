@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from scalelab.models.waiting import hedging, queues, tail
+from scalelab.models.waiting import hedging, queues, simulated, tail
 from tests.models import queue_simulator as simulator
 
 TIMES = st.lists(st.integers(0, 50), min_size=1, max_size=8)
@@ -80,3 +80,56 @@ def test_a_tie_between_independent_queues_has_the_smaller_of_two_waits():
     # P(shorter wait > t) = 0.36 e^(-0.8 t), then an exponential service with rate 1.
     slow = 0.64 * np.exp(-found) + 0.36 * (np.exp(-0.8 * found) - 0.8 * np.exp(-found)) / 0.2
     assert slow == pytest.approx(0.01, rel=0.06)
+
+
+@given(st.floats(0.01, 1), st.floats(0.01, 60))
+def test_the_load_with_copies_is_its_own_cause_or_there_is_none(load, delay):
+    """Iterated from below, u = load (1 + e^-((1 - u) d)) climbs to its least solution, or past 1."""
+    found = hedging.hedged_load(load, delay, 1.0)
+    tip = hedging.tipping_load(delay, 1.0)
+    if abs(load / tip - 1) < 1e-3:
+        return  # near the end the iteration takes for ever
+    busy = 0.0
+    for _ in range(20_000):
+        busy = load * (1 + np.exp(-(1 - busy) * delay))
+        if busy >= 1:
+            break
+    assert (found == np.inf) == (busy >= 1) == (load > tip)
+    if busy < 1:
+        assert found == pytest.approx(busy, rel=1e-6)
+
+
+def test_at_the_tip_the_load_of_a_dense_grid_is_largest():
+    busy = np.linspace(0, 1, 200_001)
+    for delay in (0.5, 2.0, 2.5, 3.5, 15.0, 40.0):
+        own = busy / (1 + np.exp(-(1 - busy) * delay))
+        assert hedging.tipping_load(delay, 1.0) == pytest.approx(own.max(), abs=1e-8)
+
+
+def day(load, pools, count=60_000, seed=3):
+    rng = np.random.default_rng(seed)
+    arrivals = simulator.poisson(rng, load * pools, count)
+    return arrivals, *rng.exponential(1, (2, count))
+
+
+def test_uncancelled_copies_make_servers_as_busy_as_the_formula_says():
+    """100 servers at 50%, a copy after 4 services: the share of copies is u / load - 1."""
+    arrivals, service, again = day(0.5, 100, 200_000)
+    _, copies = simulated.hedged(arrivals, service, again, 4, pools=100, cancel=False)
+    expected = hedging.hedged_load(0.5, 4, 1.0) / 0.5 - 1
+    assert copies == pytest.approx(expected, rel=0.06)
+
+
+def test_a_server_that_is_80_percent_busy_has_no_steady_state_with_copies_after_its_p95():
+    """The queues grow as long as the day lasts, though the copies should be 5% more by arithmetic."""
+    delay = queues.response_percentile(0.8, 1.0, share=0.95)
+    assert hedging.hedged_load(0.8, delay, 1.0) == np.inf
+    arrivals, service, again = day(0.8, 20)
+    response, copies = simulated.hedged(arrivals, service, again, delay, pools=20, cancel=False)
+    early, _, late = np.array_split(response, 3)
+    assert late.mean() > 3 * early.mean()
+    assert copies > 0.5
+    response, copies = simulated.hedged(arrivals, service, again, delay, pools=20)
+    early, _, late = np.array_split(response, 3)
+    assert late.mean() < 1.2 * early.mean()
+    assert copies < 0.05

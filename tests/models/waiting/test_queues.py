@@ -178,3 +178,16 @@ def test_a_queue_that_never_ends_is_refused_with_its_remedy():
         queues.response(10, 0.01, 1.5)
     with pytest.raises(ValueError, match=r"share must be in \[1e-09, 0\.999999\], got 99"):
         queues.response_percentile(10, 0.01, share=99)
+
+
+def test_memory_for_the_mean_is_too_small_about_half_of_the_time():
+    """Conversations at random, none waits: the number inside, looked up at random times."""
+    rng = np.random.default_rng(6)
+    arrivals = simulator.poisson(rng, 4, 200_000)
+    ends = np.sort(arrivals + rng.gamma(0.5, 30, len(arrivals)))  # 15 s on average, very uneven
+    looks = rng.uniform(arrivals[2000], arrivals[-1], 100_000)
+    inside = np.searchsorted(arrivals, looks) - np.searchsorted(ends, looks)
+    mean, crowd = queues.concurrency(4, 15), queues.concurrency_percentile(4, 15, share=0.99)
+    assert (inside > mean).mean() == pytest.approx(0.47, abs=0.03)
+    assert (inside <= crowd).mean() == pytest.approx(0.99, abs=0.004)
+    assert (inside <= crowd - 3).mean() < 0.985

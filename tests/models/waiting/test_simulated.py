@@ -65,3 +65,70 @@ def test_its_average_is_that_of_pollaczek_and_khinchine():
 def test_arrivals_out_of_order_are_named():
     with pytest.raises(ValueError, match="in order, got 1 after 2 at position 2: sort them"):
         simulated.waiting([0, 2, 1], [1, 1, 1])
+
+
+COPIES = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(1, 20), st.integers(1, 20)), min_size=1, max_size=20
+).map(sorted)
+
+
+@given(COPIES, st.integers(1, 3), st.integers(1, 2), st.integers(0, 9))
+def test_a_copy_that_is_never_sent_leaves_each_pool_its_own_queue(requests, pools, servers, seed):
+    arrivals, service, again = np.array(requests, dtype=float).T
+    found, copies = simulated.hedged(
+        arrivals, service, again, 1e6, pools=pools, servers=servers, seed=seed
+    )
+    assert copies == 0
+    home = np.random.default_rng(seed).integers(pools, size=len(arrivals))
+    for pool in range(pools):
+        own = home == pool
+        if own.any():
+            waited = simulated.waiting(arrivals[own], service[own], servers)
+            assert found[own] == pytest.approx(waited + service[own])
+
+
+@given(COPIES, st.floats(0.5, 30), st.booleans())
+def test_with_servers_for_everyone_the_earlier_of_two_answers_counts(requests, delay, cancel):
+    arrivals, service, again = np.array(requests, dtype=float).T
+    found, copies = simulated.hedged(arrivals, service, again, delay, servers=100, cancel=cancel)
+    late = service > delay
+    assert found == pytest.approx(np.where(late, np.minimum(service, delay + again), service))
+    assert copies == late.mean()
+
+
+def test_a_cancelled_copy_leaves_the_queue_and_an_uncancelled_one_is_served():
+    """One pool, one server: the copy of the first request stands behind it, and before the third."""
+    arrivals, service, again = [0, 2.5, 10], [4, 1, 1], [8, 1, 1]
+    found, copies = simulated.hedged(arrivals, service, again, 2, pools=1)
+    assert found.tolist() == [4, 2.5, 1]
+    assert copies == pytest.approx(2 / 3)
+    found, _ = simulated.hedged(arrivals, service, again, 2, pools=1, cancel=False)
+    assert found.tolist() == [4, 10.5, 5]
+
+
+def test_a_request_that_is_slow_itself_gains_nothing_from_a_copy():
+    arrivals, service = np.arange(0, 500, 10.0), np.random.default_rng(1).exponential(1, 50)
+    found, _ = simulated.hedged(arrivals, service, service, 0.5, servers=100)
+    assert found == pytest.approx(service)
+
+
+def test_a_budget_limits_the_copies_to_its_share_and_what_was_saved():
+    rng = np.random.default_rng(4)
+    arrivals = np.cumsum(rng.exponential(1, 4000))
+    service, again = rng.exponential(0.5, (2, 4000))
+    _, free = simulated.hedged(arrivals, service, again, 0.1)
+    _, limited = simulated.hedged(arrivals, service, again, 0.1, budget=0.05)
+    assert free > 0.5
+    assert limited <= 0.05 + 50 / 4000
+    assert simulated.hedged(arrivals, service, again, 0.1, budget=0)[1] <= 50 / 4000
+
+
+def test_bursty_arrivals_wait_as_kingmans_formula_says():
+    """The approximation of the chapter, at 80%: nine short gaps in ten and a long one."""
+    rng = np.random.default_rng(8)
+    long = rng.random(400_000) < 0.1
+    gaps = np.where(long, 7.25, 0.583) * rng.exponential(1, len(long))
+    waited = simulated.waiting(np.cumsum(gaps), rng.exponential(1, len(long)))
+    variability = gaps.var() / gaps.mean() ** 2
+    expected = (variability + 1) / 2 * queues.waiting(1 / gaps.mean(), 1)
+    assert waited.mean() == pytest.approx(expected, rel=0.15)

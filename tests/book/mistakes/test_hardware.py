@@ -1,0 +1,196 @@
+"""Mistakes that section 3.2 once made, each as what is true instead."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from scalelab.models.machines import failures, hardware, memory, rungs, up_or_out, upgrades
+from scalelab.models.scaling import laws, speedup
+from scalelab.show.plots import hardware as figures
+from tests.notebooks import chapter
+
+TEXT = "\n".join(chapter("02_hardware").markdown)
+CODE = "\n".join(chapter("02_hardware").code)
+
+
+def test_a_price_per_hour_is_not_the_bill_of_a_job():
+    """Four old ones and a new one at the price of four, by a clock that runs each job to its end."""
+    for serial, cheaper in ((0.02, "old"), (0.3, "new")):
+        count = int(up_or_out.workers_to_match(3, serial))
+        hours = serial + (1 - serial) / count  # the job takes one hour on one old GPU
+        bills = {"old": count * hours, "new": 4 * (1 / 3)}
+        assert min(bills, key=bills.get) == cheaper
+        assert bills["old"] == pytest.approx(count / laws.amdahl(count, serial))
+    assert "two cost the same" not in TEXT
+    assert "bill" in CODE
+
+
+def test_a_shared_memory_that_saturates_has_a_corner_and_no_serial_fraction():
+    """Cores that take turns at a memory for c of them: nothing is lost up to c, and e moves beyond it."""
+    feeds = 4
+
+    def served(cores, work=27_720):
+        """Ticks until all is done, at most `feeds` pieces a tick."""
+        left, ticks = work, 0
+        while left:
+            left -= min(cores, feeds, left)
+            ticks += 1
+        return ticks
+
+    gains = np.array([served(1) / served(k) for k in range(1, 13)])
+    assert gains == pytest.approx(np.minimum(np.arange(1, 13), feeds))
+    implied = speedup.karp_flatt(gains[1:], np.arange(2, 13))
+    assert implied[:3] == pytest.approx(0, abs=1e-12)
+    assert implied[-1] > 0.15
+
+
+def test_vectors_that_must_come_from_memory_are_larger_than_the_last_cache():
+    """30.5 MiB were said to be far larger than any cache, on a machine with a cache of 32 MiB."""
+    assert 'caches.get("L3"' in CODE
+    assert "8_000_000" not in CODE
+
+
+def test_memory_as_the_driver_reports_it_is_not_stamped_as_a_data_sheet():
+    for name in hardware.names():
+        device = hardware.device(name)
+        if device.memory is not None:
+            assert "data sheet" not in device.sources["memory"]
+    assert "driver" in figures.DRIVER.text
+    assert re.search(r'columns\["driver, GB"\].*?stamp=figures\.DRIVER', CODE, re.S)
+
+
+@pytest.mark.parametrize("price", [4, 5])
+def test_the_crossing_of_up_and_out_hangs_on_a_serial_part_that_grows_with_the_model(price):
+    """Serial seconds that stay, in plain arithmetic: whoever is cheaper at 70 billion stays so."""
+    out, up = (np.asarray(one.y) for one in figures.up_or_out_by_size(price, 0.01, "no").series)
+    assert (out <= up).all()
+    grown_out, grown_up = (
+        np.asarray(one.y) for one in figures.up_or_out_by_size(price, 0.01, "yes").series
+    )
+    assert (grown_out > grown_up)[-1]
+    small, serial, parallel = hardware.device(figures.SMALL), 0.01, 0.99 * 1000 / 70
+    count = int(memory.fewest_devices(16e12, small.memory))
+    seconds = serial + parallel / count
+    assert out[-1] == pytest.approx(count * seconds / (serial + parallel))
+
+
+def test_beyond_a_price_up_never_wins_however_large_the_model():
+    for grows in ("yes", "no"):
+        named = figures.up_or_out_by_size(4, 0.01, grows).readouts[
+            "At no large size beyond a price of"
+        ]
+        limit = float(named.split()[0])
+        for price, wins in ((0.97 * limit, True), (1.03 * limit, False)):
+            out, up = (
+                np.asarray(one.y)[-1]
+                for one in figures.up_or_out_by_size(price, 0.01, grows, most=1e16).series
+            )
+            assert (up < out) == wins
+
+
+def test_the_layer_counted_without_memory_is_that_of_the_model_named():
+    """An encoder layer has two matrices in the middle and full keys: 59 billion, not 70."""
+    with torch.device("meta"):
+        encoder = torch.nn.TransformerEncoderLayer(8192, 64, 28672)
+    assert 80 * sum(p.numel() for p in encoder.parameters()) == pytest.approx(59e9, rel=0.01)
+    attention, middle = 2 * 8192**2 + 2 * 8192 * 1024, 3 * 8192 * 28672
+    assert 80 * (attention + middle) + 2 * 128256 * 8192 == pytest.approx(70.55e9, rel=1e-3)
+    assert "TransformerEncoderLayer" not in CODE
+
+
+def test_ten_times_the_machines_of_a_published_run_keep_two_thirds_of_the_time():
+    """And with the interval of the smaller run about half; jobs are simulated failure by failure."""
+    rng = np.random.default_rng(3)
+    write, restart, mttf = 30.0, 180.0, 54 * 86400 / 4190
+
+    def kept(interval, saves=20_000):
+        """Attempts until each interval is saved; a failed one costs its time and a restart."""
+        clock, done = 0.0, 0
+        while done < saves:
+            failure = rng.exponential(mttf)
+            if failure >= interval + write:
+                clock, done = clock + interval + write, done + 1
+                continue
+            clock += failure
+            while (again := rng.exponential(mttf)) < restart:
+                clock += again
+            clock += restart
+        return saves * interval / clock
+
+    old = failures.daly_interval(write, 10 * mttf)
+    assert kept(failures.daly_interval(write, mttf)) == pytest.approx(0.67, abs=0.015)
+    assert kept(old) == pytest.approx(0.55, abs=0.015)
+    assert figures.checkpoints(163840, 30, 180).readouts["Kept"] == "66.8 %"
+
+
+def test_an_offer_holds_the_cache_of_all_its_readers_only_with_room_left():
+    """70.55 billion parameters, 5% kept free, ten passages of 8,000 tokens: 26 GB."""
+    need = 10 * 8000 * memory.cache_bytes(1, layers=80, kv_heads=8, head_size=128)
+    offers = (("H100 SXM", 2, 2, False), ("H200 SXM", 1, 2, False), ("H200 SXM", 1, 1, True))
+    for name, count, width, fits in offers:
+        room = 0.95 * count * hardware.device(name).memory - width * 70.55e9
+        assert (room > need) == fits
+
+
+def test_a_copy_in_each_box_does_not_fit_until_the_boxes_share_the_optimizers_part():
+    """70 billion parameters over 8 H100, copied in 16 boxes; half a gather and half a sum send one sum."""
+    device, weights = hardware.device("H100 SXM"), 70e9 / 8
+    assert weights * (2 + 2 + 12) > device.memory
+    shared = weights * (2 + 2 + 12 / 16)
+    assert memory.training_bytes(weights, devices=16, stage=1) == pytest.approx(shared)
+    activations = 4096 * 80 * 8192 * (10 + 24 / 8)  # what a tensor split leaves: 2205.05198, eq. 2
+    assert shared + activations < device.memory
+    each_half = 2 * weights * 15 / 16
+    assert rungs.gradients_sent(70e9, split=8, copies=16) == pytest.approx(2 * each_half)
+    assert "stage 1 of ZeRO" in TEXT
+
+
+def test_the_size_from_which_up_wins_is_named_as_exactly_as_it_is_written():
+    """It was read off points that lie 10% apart, and said 100 billion for 91.3."""
+    small, big = hardware.device(figures.SMALL), hardware.device(figures.BIG)
+    for price, serial in ((4, 0.03), (5, 0.03), (5, 0.01), (10, 0.1)):
+        sizes = np.geomspace(1e9, 1e12, 200_001)
+        old, new = (np.ceil(16 * sizes / d.memory) for d in (small, big))
+        lost = price / (989.5 / 312) * (1 + serial * (new - 1)) >= 1 + serial * (old - 1)
+        exact = sizes[np.flatnonzero(lost)[-1] + 1] / 1e9
+        named = figures.up_or_out_by_size(price, serial).readouts["Up wins from"]
+        assert float(named.split()[0]) == pytest.approx(exact, rel=6e-3)
+
+
+def test_a_label_of_141_gb_is_too_small_for_weights_of_141_1():
+    device = hardware.device("H200 SXM")
+    assert float(device.label.split()[0]) * 1e9 < 2 * 70.55e9 < device.memory
+    assert "On paper one H200" not in TEXT
+
+
+def test_one_of_seven_jobs_is_surely_cheaper_on_the_better_machine_and_one_is_undecided():
+    more = 3.50 / 2.95
+    runs = upgrades.published_upgrades()
+    sure = [one.job for one in runs if one.gain - one.error > more]
+    open_ = [one.job for one in runs if abs(one.gain - more) <= one.error]
+    assert [len(runs), len(sure), len(open_)] == [7, 1, 1]
+    assert "R-GAT" in sure[0]
+    assert "LoRA" in open_[0]
+    assert "fine-tuning is undecided" in TEXT
+
+
+def test_the_flat_top_of_saving_is_flat_where_it_is_high():
+    def lost(machines, write, restart=180):
+        mttf = figures.GPU_LIFE / machines
+        best = failures.daly_interval(write, mttf)
+        kept, *others = (
+            failures.useful_share(best * factor, write, restart, mttf) for factor in (1, 0.5, 2)
+        )
+        return kept - min(others)
+
+    assert lost(16384, 30) < 0.02
+    assert lost(163840, 300) > 0.05
+    assert "The top of each curve is flat" not in TEXT
+
+
+def test_a_rate_that_no_source_gives_is_not_called_none():
+    """The catalogue has no bf16 rate of the EPYC 9654, whose cores do have instructions for bf16."""
+    assert hardware.fastest(hardware.device("EPYC 9654"), "bf16") == 0
+    assert 'if rate else "none"' not in CODE

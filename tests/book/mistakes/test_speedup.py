@@ -1,0 +1,240 @@
+"""Mistakes that section 3.1 and the overview once made, each recomputed from something independent."""
+
+import ast
+import importlib
+import random
+import re
+
+import numpy as np
+import pytest
+
+from scalelab import data, ranks
+from scalelab.models.scaling import laws, speedup, statistical, study
+from scalelab.records import Stamp
+from scalelab.show.plots import MODEL, against_ideal, speedup as figures
+from tests.notebooks import ROOT, chapter
+
+
+def fraction(gain, workers):
+    """Karp and Flatt's fraction, from its definition and not from the package."""
+    return (1 / gain - 1 / workers) / (1 - 1 / workers)
+
+
+def rates():
+    """The ray tracer's rates as printed, over its processors."""
+    series = data.load("usl_raytracer")
+    return np.array(series.workers, float), np.array(series.values, float)
+
+
+def test_shares_of_different_clocks_are_not_divided_by_each_other():
+    """0.0025 of the 96-GPU time against 0.05 of the one-GPU time is no "twenty times less"."""
+    seen_from_96 = fraction(48 * 42 / 47, 48)
+    serial, parallel = 0.05, 0.95 / 96  # of a job with 5% at one GPU, in the time of 96
+    on_that_clock = serial / (serial + parallel)
+    assert on_that_clock / seen_from_96 == pytest.approx(330, rel=0.01)
+    assert laws.rebase(seen_from_96, 96) == pytest.approx(2.6e-5, rel=0.02)
+    for text in (chapter("01_speedup").prose, (ROOT / "book/corrections.md").read_text()):
+        near = text[text.index("0.0025") - 400 : text.index("0.0025") + 600]
+        written = [float(number) for number in re.findall(r"0\.\d+", near)]
+        assert any(number == pytest.approx(on_that_clock, abs=0.005) for number in written)
+
+
+def test_what_a_book_printed_is_published_and_not_recorded():
+    """A recorded number names machine, date and versions, and the ray tracer's book names none of them."""
+    code = "\n".join(chapter("01_speedup").code)
+    assert re.findall(r'Stamp\(\s*"(\w+)"', code) == ["published"]
+    assert Stamp("published", note="Gunther 2007").text.startswith("published")
+
+
+@pytest.mark.parametrize("share", [0.96, 0.8, 0.5, 0.2])
+def test_the_error_of_a_fraction_depends_on_efficiency_and_not_on_the_size(share):
+    """An error of 1% in S moves e by 1%/(1 - E) of itself, at any K: nothing else makes small K poor."""
+    for workers in (2, 4, 64):
+        exact, off = (fraction(share * workers * gain, workers) for gain in (1, 1.0001))
+        assert abs(off / exact - 1) / 0.0001 == pytest.approx(1 / (1 - share), rel=0.01)
+
+
+def test_a_cost_that_begins_with_the_second_worker_is_no_serial_part_of_the_first():
+    """T(K) = c/K + x from two on: the ceiling is c/x, twice what 1/e(2) says, and e falls to x/c."""
+    c, x = 100.0, 4.0
+    counts = [2, 4, 16, 10**6]
+    gains = [c / (c / k + x) for k in counts]
+    implied = [speedup.karp_flatt(gain, k) for gain, k in zip(gains, counts, strict=True)]
+    assert gains[-1] == pytest.approx(c / x, rel=1e-3)
+    assert speedup.ceiling(implied[0]) == pytest.approx(c / x / 2)
+    assert implied == sorted(implied, reverse=True)
+    assert implied[-1] == pytest.approx(implied[0] / 2, rel=1e-3)
+
+
+def test_rates_of_two_figures_leave_more_room_than_whole_numbers():
+    printed = rates()[1]
+    assert all(rate % 10 == 0 for rate in printed[2:])  # whole tens from the third row on
+    first, eight = 20.0, 130.0
+    room = [fraction(rate / one, 8) for rate, one in ((eight + 5, 19.5), (eight - 5, 20.5))]
+    assert (first, eight) == (printed[0], printed[2])
+    assert room == pytest.approx([0.022, 0.045], abs=0.0005)
+    narrow = [fraction(rate / one, 8) for rate, one in ((130.5, 19.5), (129.5, 20.5))]
+    assert narrow[0] > room[0]
+    assert narrow[1] < room[1]
+
+
+def test_the_ray_tracer_is_read_once_as_the_list_of_data_sets_reads_it():
+    """One constant fraction describes all rows within a tenth: no overhead that grows is needed."""
+    workers, printed = rates()
+    (a, b), *_ = np.linalg.lstsq(
+        np.column_stack([printed, printed / workers]), np.ones(workers.size), rcond=None
+    )
+    off = abs(1 / (a + b / workers) / printed - 1)
+    assert off.max() < 0.1
+    assert off.argmax() == 0  # the yardstick of all the others
+    assert a / (a + b) == pytest.approx(0.057, abs=0.0005)
+    implied = fraction(printed[5:] / printed[0], workers[5:])
+    assert implied.max() - implied.min() < 0.01  # it has stopped growing
+    assert "Contention alone" in (ROOT / "book/datasets.md").read_text()
+
+
+def test_a_fraction_also_falls_for_reasons_other_than_a_wrong_baseline():
+    """In the published rows e falls from 24 to 32 processors, and nobody doubts T(1) for that."""
+    workers, printed = rates()
+    falling = fraction(printed[1:] / printed[0], workers[1:])[5:8]
+    assert list(falling) == sorted(falling, reverse=True)
+
+
+def test_the_cache_serves_three_quarters_of_itself_already_badly():
+    """A working set of 0.75 MiB is superlinear though the cache has 1 MiB; one curve explains all."""
+    run = data.recorded("superlinear")
+    assert run.samples[0].machine.caches["L2"] == 2**20
+    rate = {
+        (int(one.given["workers"]), one.given["size"] / one.given["workers"] / 2**20): 8e9
+        / one.given["workers"]
+        / one.median
+        / 1e9
+        for one in run.samples
+    }
+    assert 2 * rate[2, 0.375] / rate[1, 0.75] == pytest.approx(2.21, abs=0.01)
+    shared = [share for workers, share in rate if workers == 1 and (2, share) in rate]
+    assert len(shared) >= 4
+    assert all(abs(rate[2, share] / rate[1, share] - 1) < 0.1 for share in shared)
+
+
+def test_half_the_fleet_is_idle_one_worker_past_the_crossing_of_the_dashed_lines():
+    for serial in (0.01, 0.05, 0.2):
+        crossing = 1 / serial  # where S = K meets S = 1/s
+        seconds = serial + (1 - serial) / (crossing + 1)
+        assert 1 / seconds / (crossing + 1) == pytest.approx(0.5)
+        assert 1 / seconds == pytest.approx((1 / serial + 1) / 2)
+
+
+def test_tables_beside_speedups_interpolate_nothing():
+    """The prediction in a row is the one of that row, not a point on a chord."""
+    workers, printed = rates()
+    chart = against_ideal("t", workers, printed / 20, lambda k: 1 / (0.05 + 0.95 / k), MODEL)
+    shown = [[float(cell) for cell in row] for row in chart.rows()]
+    for k, ideal, predicted, _ in shown:
+        assert ideal == k
+        assert predicted == pytest.approx(1 / (0.05 + 0.95 / k), rel=5e-4)
+    knee = figures.fixed_job(0.05, 0.5)
+    marked = next(one for one in knee.series if one.kind == "points")
+    curve = next(one for one in knee.series if one.label == "speedup S(K)")
+    assert marked.x[0] in curve.x
+
+
+def test_the_waterfall_falls_from_two_to_what_was_measured():
+    chart = figures.second_worker([2, 1.9, 1.95, 1.4], MODEL)
+    falls = [one for one in chart.series if one.kind == "band"]
+    heights = [(one.low[0], one.high[0]) for one in falls]
+    assert heights == [(1.9, 2), (1.9, 1.95), (1.4, 1.95)]
+    assert [row[-1].split()[0] for row in chart.rows()] == ["2", "1.9", "1.95", "1.4"]
+
+
+def test_the_loss_law_on_the_page_is_the_one_that_is_computed():
+    text = chapter("01_speedup").prose
+    written = re.search(
+        r"L_\\infty = ([\d.]+).*A = (\d+).*B = ([\d{},]+).*= ([\d.]+).*= ([\d.]+)", text
+    )
+    limit, a, b, alpha, beta = (float(re.sub(r"[{},]", "", one)) for one in written.groups())
+    n, d = 70e9, 1.4e12
+    assert limit + a / n**alpha + b / d**beta == pytest.approx(statistical.loss(n, d), abs=0.005)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_noise_within_its_bound_never_makes_a_constant_fraction_overhead(seed):
+    """The rule of task 2.3 once said so in up to two cases of three."""
+    source = next(c for c in chapter_of_solution() if "def diagnose" in c)
+    space = {"speedup": speedup}
+    exec(source, space)
+    rng = random.Random(seed)
+    serial, within = rng.uniform(0.005, 0.05), 0.01
+    times = {k: 1000 * (serial + (1 - serial) / k) for k in (1, 2, 4, 8, 16)}
+    noisy = [t * (1 + rng.uniform(-within, within)) for t in times.values()]
+    assert space["diagnose"](list(times), noisy, within) in ("serial", "cannot tell")
+    assert space["diagnose"](list(times), list(times.values()), 1e-6) == "serial"
+
+
+def chapter_of_solution():
+    """The code cells of the assignment's reference."""
+    import nbformat
+
+    notebook = nbformat.read(ROOT / "solutions/01_speedup/01_speedup.ipynb", as_version=4)
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_no_cell_takes_away_a_name_that_was_imported():
+    """The practical example called a number `claim`; the claim of section 1 could not be run again."""
+    trees = [ast.parse(source) for source in chapter("01_speedup").code]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imported = {alias.asname or alias.name for node in imports for alias in node.names}
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    assert "claim" in imported
+    assert not imported & stored
+
+
+def test_fewer_than_six_repetitions_show_their_range_and_promise_less():
+    """The baseline's slow tries are repeated a few times in half a second: no interval of 95%."""
+    for count in range(1, 6):
+        first, coverage = ranks.narrowest(count)
+        assert (first, coverage) == (1, pytest.approx(1 - 0.5 ** (count - 1)))
+        assert coverage < 0.95
+    assert ranks.narrowest(6)[1] >= 0.95
+    assert "fewer than six times" in chapter("01_speedup").prose
+
+
+def test_weak_efficiency_and_scaled_speedup_are_the_names_of_section_3_3():
+    """Section 3.1 promised two names that section 3.3 did not give."""
+    assert "E_{\\text{weak}}" in chapter("03_study").prose
+    assert "**scaled speedup**" in chapter("03_study").prose
+    grown = study.scaled_speedup(1, 1, growth=0.05 + 0.95 * 256)
+    assert grown == pytest.approx(laws.gustafson(256, 0.05)) == pytest.approx(243.25)
+    assert grown / 256 == pytest.approx(0.95, abs=0.0005)
+    assert study.weak_efficiency(1, 1) == 1
+
+
+def test_only_another_baseline_would_make_the_fraction_of_question_2_constant():
+    """100 s on eight and 80 s on sixteen are a + b/K with a = 60 and b = 320: T(1) = 380 s."""
+    a, b = np.linalg.solve([[1, 1 / 8], [1, 1 / 16]], [100, 80])
+    assert a + b == pytest.approx(380)
+    assert fraction((a + b) / 100, 8) == pytest.approx(fraction((a + b) / 80, 16))
+
+
+def test_chapters_call_functions_as_the_notation_says():
+    text = (ROOT / "book/notation.md").read_text()
+    code = "\n".join(chapter("01_speedup").code)
+    for call in ("scaling.efficiency(", "scaling.speedup.speedup("):
+        assert call in text
+        assert call in code
+    assert "import speedup\n" not in code
+
+
+def test_the_cover_shows_the_bill_that_it_is_about(monkeypatch):
+    """Every point of the curve is a number of nodes: its hours and its dollars."""
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    chart = importlib.import_module("cover").bill(16, 4)
+    (curve,) = [one for one in chart.series if one.kind == "line"]
+    for nodes, hours, dollars in zip(2.0 ** np.arange(10), curve.x, curve.y, strict=True):
+        assert hours == pytest.approx(4 + 76 / nodes)
+        assert dollars == pytest.approx(20 * nodes * hours)
+    (wall,) = [one for one in chart.series if one.kind == "dashed"]
+    assert set(wall.x) == {4}
+    assert curve.y.max() <= wall.y.max()

@@ -1,0 +1,139 @@
+"""Mistakes that section 3.4 once made, each as what is true instead."""
+
+import ast
+import contextlib
+import io
+
+import numpy as np
+import pytest
+
+from scalelab.models import waiting
+from tests.notebooks import chapter
+
+CELLS = {cell["id"]: cell["source"] for cell in chapter("04_tail").nb.cells}
+
+
+def ran(cell, **names):
+    """Run one cell of the chapter with names of our own; return what it printed, and its names."""
+    names |= {"np": np, "waiting": waiting}
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        exec(CELLS[cell], names)
+    return said.getvalue(), names
+
+
+def test_what_hedging_saves_is_not_computed_from_the_times_of_a_queue_that_it_would_fill():
+    """The tagger is 80% busy: for each delay the chapter names, copies without an end."""
+    calls = [
+        node
+        for source in CELLS.values()
+        if "hedged_percentile" in source
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "hedged_percentile"
+    ]
+    assert {ast.unparse(call.args[0]) for call in calls} == {"hundred"}  # a pause, and no queue
+    for share in (0.5, 0.9, 0.95):
+        delay = waiting.response_percentile(80, 0.010, share=share)
+        assert waiting.tipping_load(delay, 0.010) < 0.8
+
+
+def test_a_second_chance_needs_another_queue_and_a_cancelled_loser():
+    """The pages of the practical example, with fewer calls than there: once they take 93 ms."""
+    share = 0.99 ** (1 / 40)
+    once = 1e3 * waiting.response_percentile(280, 0.010, 4, share=share)
+    _, names = ran("practical-hedge", share=share)
+    same, other, cancelled = (
+        names["page"](pools, cancel=cancel, calls=80_000)
+        for pools, cancel in ((1, False), (3, False), (3, True))
+    )
+    assert same > 1.3 * once > 1.3 * cancelled
+    assert cancelled < 80 < other
+
+
+@pytest.mark.parametrize("setup", [0.0, 0.1, 2.0, 9.0, 500.0])
+def test_the_cell_says_itself_whether_one_table_gives_two_answers(setup):
+    """For services from one without any setup to one that is nothing else."""
+    sizes = np.array([1, 2, 4, 8, 16, 32, 64])
+    took = 1e-3 * (setup + sizes)
+    said, names = ran("batching-choice-code", sizes=sizes, took=took, rate=sizes / took)
+    assert ("two answers" in said) == (names["chat"] != names["night"])
+    assert ("one batch serves both" in said) == (names["chat"] == names["night"])
+
+
+@pytest.mark.parametrize("pause", [0.2, 5.0, 60.0])
+def test_the_clients_p99_counts_pauses_and_not_their_length(pause):
+    """One client that catches up, 200 requests, followed one by one: it takes three pauses, however long."""
+    for pauses in (1, 2, 3):
+        free, told = 0.0, []
+        stops = {20 + 50 * k for k in range(pauses)}
+        for i in range(200):
+            sent = max(0.1 * i, free)
+            free = sent + (pause if i in stops else 0.001)
+            told.append(free - sent)
+        assert (waiting.percentile(told, 0.99) > 0.9 * pause) == (pauses == 3)
+    assert "How many pauses" in CELLS["exercise-3"]
+
+
+def test_an_interval_for_independent_requests_is_too_narrow_behind_a_queue():
+    said, _ = ran("queue-coverage", rng=np.random.default_rng(9))
+    assert float(said.rpartition("in ")[2].strip(" %\n")) < 40
+
+
+def test_no_p99_is_read_off_a_hundred_and_fifty_requests():
+    for cell in ("omission-polite", "omission-repair-table", "fan-budget", "live-table"):
+        shares = [
+            node.value
+            for node in ast.walk(ast.parse(CELLS[cell]))
+            if isinstance(node, ast.Constant) and isinstance(node.value, float)
+        ]
+        assert 0.99 not in shares, cell
+
+
+def test_the_limit_of_a_test_is_not_read_off_what_is_tested():
+    limits = [
+        node.value
+        for node in ast.walk(ast.parse(CELLS["library-code"]))
+        if isinstance(node, ast.Assign) and node.targets[0].id == "limit"
+    ]
+    assert all(isinstance(value, ast.Constant) for value in limits)
+    assert limits
+
+
+def test_erlangs_c_is_derived_where_the_notation_says():
+    """By the cell's few lines, and as the share of newcomers that wait in a simulated queue."""
+    assert "(eq-erlang-c)" in CELLS["pool-erlang-c"]
+    takes = np.random.default_rng(3).exponential(0.010, 100_000)
+    comes = np.cumsum(np.random.default_rng(4).exponential(1 / 640, 100_000))
+    played = waiting.simulated.waiting(comes, takes, servers=8) + takes
+    _, names = ran("pool-erlang-code", played=played, takes=takes)
+    assert names["C"] == pytest.approx(np.mean(played > takes + 1e-9), rel=0.04)
+    expected = names["x"] + names["C"] * names["x"] / (names["c"] - names["y"])
+    assert expected == pytest.approx(played.mean(), rel=0.02)
+
+
+def test_a_chat_holds_as_many_answers_as_its_passes_and_prompts_allow():
+    """Llama 3 8B on one H100, pass by pass: newcomers join between two passes, prompts first."""
+    setup, each, prompt, tokens, rate = 4.8e-3, 0.07e-3, 24e-3, 300, 15.0
+    rng = np.random.default_rng(5)
+    arrivals = np.cumsum(rng.exponential(1 / rate, 4000)).tolist()
+    now, left, joined, batches, held = 0.0, np.array([], int), 0, [], []
+    while joined < len(arrivals):
+        begun, inside = now, len(left)
+        if not inside:
+            now = max(now, arrivals[joined])
+        while joined < len(arrivals) and arrivals[joined] <= now:
+            now, joined, left = now + prompt, joined + 1, np.append(left, tokens)
+        now += setup + each * len(left)
+        batches.append(len(left))
+        held.append(len(left) * (now - begun))
+        left = left[left > 1] - 1
+    rate = len(arrivals) / now  # of this day; near the limit it matters
+    expected = waiting.tokens_together(rate, tokens, setup, each, prompt)
+    assert np.mean(batches) == pytest.approx(expected, rel=0.03)
+    assert (
+        sum(held) / now > 1.02 * expected
+    )  # at a random moment there are more than in a mean pass
+
+
+def test_the_page_keeps_to_two_correction_boxes_and_five_claims():
+    assert sum(":class: correction" in source for source in CELLS.values()) <= 2
+    assert sum("= claim(" in source for source in CELLS.values()) <= 5
