@@ -71,13 +71,14 @@ MEANT = {  # by the name of the parameter, where not just any plausible number w
 
 
 def functions():
-    """Yield every function that a module of models/, and each of the others, has for its readers."""
+    """Yield every function that readers give something: of the modules of models/, and of the others."""
     found = pkgutil.walk_packages(scalelab.models.__path__, "scalelab.models.")
     inside = [m.name for m in found if not m.ispkg and m.name.rpartition(".")[2] not in SHARED]
     models = [importlib.import_module(name) for name in inside]
     for module in [*models, stats, ranks, units]:
         for name, function in inspect.getmembers(module, inspect.isfunction):
-            if function.__module__ == module.__name__ and not name.startswith("_"):
+            own = function.__module__ == module.__name__ and not name.startswith("_")
+            if own and inspect.signature(function).parameters:
                 yield pytest.param(function, id=f"{module.__name__.split('.')[-1]}.{name}")
 
 

@@ -28,11 +28,14 @@ SHOWN = 20  # students with remarks that the table names, besides all who failed
 @click.option(
     "--executor", metavar="ADDRESS", help="A Dask cluster instead, such as tcp://head:8786."
 )
-@click.option("--only", multiple=True, metavar="STUDENT", help="Grade these, leave the others.")
+@click.option(
+    "--only", multiple=True, metavar="STUDENT", help="Grade these and their groups alone."
+)
 @click.option("--task", "tasks", multiple=True, help="Grade this task again for all, as in 2.1.")
 @click.option(
     "--resume", is_flag=True, help="Keep every result whose submission and source are as before."
 )
+@click.option("--similar", is_flag=True, help="Look for students who wrote the same, as well.")
 @click.option("--db", metavar="URL", help="The gradebook.  [default: the course's]")
 @click.option("--no-gradebook", is_flag=True, help="Write results and feedback only.")
 @click.option("--cell-seconds", type=click.FloatRange(0.1, 3600), default=10.0, show_default=True)
@@ -148,7 +151,7 @@ def _table(told, place):
     from scalelab.grading.out import report
 
     lines = [", ".join(f"{n} {state}" for state, n in told["states"].items() if n) or "nobody"]
-    lines += filter(None, [report.told(told), report.changes(told)])
+    lines += filter(None, [report.told(told), report.changes(told), report.asked(told)])
     for task in told["tasks"]:
         slip = f"  {task['slip'][0]} ({task['slip'][1]})" if task["slip"] else ""
         solved = "  not read" if task["solved"] is None else f"{task['solved']:>5.0%} solved"
@@ -160,4 +163,8 @@ def _table(told, place):
         lines.append(f"{row['status']}  {row['student']}: {'; '.join(row['remarks'])}"[:110])
     if others[SHOWN:]:
         lines.append(f"and {len(others) - SHOWN} more with remarks")
+    if "similar" in told:
+        count = len(told["similar"])
+        pairs = f"{count or 'no'} pair{'s' * (count != 1)} of students wrote much the same"
+        lines.append(f"{pairs}: {place / 'similar.html'}")
     return "\n".join([*lines, f"{place / 'report.html'} shows all of it"])

@@ -29,10 +29,10 @@ def parameters(rows: Rows, fitted: Fit, level: float = 0.90) -> dict[str, Bounde
     within F / dof of the least. Source: Bates and Watts 1988, doi:10.1002/9780470316757, chapter 6.
     Section 3.9.
     """
-    from scipy.stats import f
+    from scipy.special import fdtri
 
     least = squares(rows, fitted.family, fitted.shape, fitted.space)
-    limit = least * (1 + f.ppf(level, 1, fitted.dof) / fitted.dof)
+    limit = least * (1 + fdtri(1, fitted.dof, level) / fitted.dof)
     ends = [end(rows, fitted, None, fitted.scale, limit, bound) for bound in (0.0, math.inf)]
     ends = [None if rate is None else float(rows.value(fitted.base, rate)) for rate in ends]
     if rows.unit == "seconds":

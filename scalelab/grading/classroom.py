@@ -18,6 +18,7 @@ from scalelab.files import atomic
 from scalelab.grading.box.sandbox import MODULES
 from scalelab.grading.inputs.choose import BYTES
 from scalelab.grading.inputs.collect import collect
+from scalelab.grading.inputs.comments import items
 from scalelab.grading.inputs.course import (
     Course,
     roster as read_roster,
@@ -26,7 +27,9 @@ from scalelab.grading.inputs.course import (
     writing,
 )
 from scalelab.grading.inputs.extensions import extensions
+from scalelab.grading.inputs.groups import counting, groups
 from scalelab.grading.inputs.read import worked_on
+from scalelab.grading.inputs.regrades import requests
 from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging import result as results
 from scalelab.grading.judging.execute import TimeLimits
@@ -34,9 +37,10 @@ from scalelab.grading.judging.grade_all import Pool, Progress, Slots, run
 from scalelab.grading.judging.grade_one import Unit
 from scalelab.grading.judging.judge import Judge
 from scalelab.grading.judging.result import Result
-from scalelab.grading.out import autograded, exchange, record, report, tables
+from scalelab.grading.out import autograded, exchange, record, report, side_by_side, similar, tables
 from scalelab.grading.out.feedback import feedback
-from scalelab.grading.out.worth import NOTHING, Known
+from scalelab.grading.out.requests import joined
+from scalelab.grading.out.worth import NOTHING, Known, joint
 from scalelab.refusal import Refusal
 
 
@@ -52,6 +56,7 @@ class Wish:
     resume: bool = False
     unsafe: bool = False
     gradebook: bool = True
+    similar: bool = False
     most_bytes: int = BYTES
     modules: tuple[str, ...] = MODULES
     limits: TimeLimits = field(default_factory=TimeLimits)
@@ -70,19 +75,23 @@ def grade(
     wish = replace(wish, modules=(*wish.modules, *source.modules, *judge.imports))
     checks = _checks(source, wish.tasks)
     extensions(course, source.slug)  # refuses a bad row before anything is run
+    items(course, source)
+    together = groups(course, source.slug)
     place = course.graded / source.slug
     with writing(place):
         for left in place.glob(f"**/.*{atomic.UNFINISHED}"):  # half a file of a run that was killed
             left.unlink()
-        submissions = _submissions(course, source, wish)
+        everybody = _submissions(course, source, wish, together)
+        submissions, shared = _counting(together, everybody, source)
         jobs = [_job(course, source, submission, wish, checks) for submission in submissions]
         if wish.gradebook:  # which takes seconds, and there is time until the first result
             threading.Thread(target=with_gradebooks, daemon=True).start()
         graded = run(jobs, executor, slots, place / "results", progress)
-        everybody = _everybody(place, graded) if wish.only else graded
-        return write(
-            course, source, [everybody[name] for name in sorted(everybody)], wish.gradebook
-        )
+        graded |= _for_the_others(place, graded, shared)
+        found = _everybody(place, graded) if wish.only else graded
+        whole_class = [found[name] for name in sorted(found)]
+        summary = write(course, source, whole_class, wish.gradebook)
+        return summary | (compare(course, source, whole_class) if wish.similar else {})
 
 
 def write(
@@ -93,10 +102,13 @@ def write(
     known: dict[str, Known] = {}
     later = extensions(course, source.slug)
     if gradebook:
-        record.record(course, source, graded, later)
-        known = record.known(course, source)
+        comments = items(course, source)
+        record.record(course, source, graded, later, comments)
+        known = record.known(course, source, comments)
+        known |= _of_the_group(known, graded)
     for student, due in later.items():
         known[student] = replace(known.get(student, NOTHING), due=due.isoformat())
+    known = joined(known, [result["student"] for result in graded], course, source)
     for result in graded:
         _pages(course, source, result, known.get(result["student"], NOTHING))
     made = tables.tables(source, graded, known)
@@ -114,18 +126,70 @@ def write(
     return summary
 
 
-def _submissions(course, source, wish):
+def _of_the_group(known, graded):
+    """Return what is known of those whose work another one handed in: that one's marks are theirs."""
+    found = {}
+    for result in graded:
+        own, by = known.get(result["student"]), known.get(result.get("by", ""))
+        if own and by:
+            found[result["student"]] = replace(own, marks=joint(own.marks, by.marks))
+    return found
+
+
+def compare(course: Course, source: Source, graded: Sequence[Result]) -> dict[str, Any]:
+    """Write the pairs of students who wrote the same; return them as plain data."""
+    place = course.graded / source.slug
+    pairs = similar.pairs(source, graded)
+    pages = os.path.relpath(course.folder("feedback"), place)
+    atomic.keep(place / "similar.csv", side_by_side.csv(pairs).encode())
+    atomic.keep(place / "similar.html", side_by_side.html(source, graded, pairs, pages).encode())
+    return {"similar": [pair.plain() for pair in pairs]}
+
+
+def _submissions(course, source, wish, together):
     """Return the submissions that are wanted, and an empty one for everybody without."""
     expected = set(read_roster(wish.roster)) if wish.roster else set()
     if wish.gradebook:
         expected.update(record.students(course))
-    expected.update(wish.only)
+    expected.update(wish.only, *(group.students for group in together))
     place = wish.submitted or course.folder("submitted")
     look = partial(worked_on, source=source, others=texts_of_others(course.root, source.slug))
     everybody = collect(place, source.slug, wish.pattern, expected, look, wish.most_bytes)
-    return [
-        submission for submission in everybody if not wish.only or submission.student in wish.only
-    ]
+    requests(course, source, {one.student for one in everybody})
+    wanted = {*wish.only}
+    for group in together:  # one result: who asks for a member asks for all
+        if wanted.intersection(group.students):
+            wanted.update(group.students)
+    return [one for one in everybody if not wish.only or one.student in wanted]
+
+
+def _counting(together, everybody, source):
+    """Return the submissions to grade, and by student those of a group that another one's stands for."""
+    left = {submission.student: submission for submission in everybody}
+    found, shared = [], {}
+    for group in together:
+        members = [left[student] for student in group.students if student in left]
+        counts = counting(group, members, source)
+        if counts:
+            found.append(counts)
+            for member in members:
+                del left[member.student]
+                if member.student != counts.student:
+                    shared[member.student] = counts.student, member
+    return sorted([*found, *left.values()], key=lambda one: one.student), shared
+
+
+def _for_the_others(place, graded, shared):
+    """Give the members of a group the result of the one who handed in, each in a file of its own."""
+    found = {}
+    for student, (by, member) in shared.items():
+        own = {"student": student, "platform_id": member.platform_id, "by": by}
+        found[student] = graded[by] | own
+        atomic.keep(
+            place / "results" / f"{results.file_name(student)}.json",
+            results.written(found[student]),
+        )
+    return found
 
 
 def _job(course, source, submission, wish, checks):
@@ -134,6 +198,8 @@ def _job(course, source, submission, wish, checks):
     if wish.resume or checks:
         place = course.graded / source.slug / "results"
         previous = results.read(place / f"{results.file_name(student)}.json")
+        if previous and "by" in previous:  # it is of another one's work
+            previous = None
     if results.is_plain(student):
         key = course_key(student, course.root / "course")
     return Unit(

@@ -27,7 +27,7 @@ def least_squares(sweep: Sweep, noise: float = 0.02) -> tuple[float, float, floa
     >>> f"{latency * 1e6:.0f} us where 40 were measured; negative in {chance:.0%} of repetitions"
     '93 us where 40 were measured; negative in 18% of repetitions'
     """
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
     noise = real("noise", noise, "it is the relative error of one row", 0, 1, above=True)
     design = np.stack([np.ones_like(sweep.size), sweep.size], axis=1)
@@ -35,7 +35,7 @@ def least_squares(sweep: Sweep, noise: float = 0.02) -> tuple[float, float, floa
     weights = np.linalg.pinv(design / largest) / largest[:, None]
     latency, per_byte_ = weights @ sweep.seconds
     error = np.linalg.norm(weights[0] * noise * sweep.seconds)
-    return float(latency), float(per_byte_), float(norm.cdf(-latency / error))
+    return float(latency), float(per_byte_), float(ndtr(-latency / error))
 
 
 def crossovers(first: AlphaBeta, second: AlphaBeta) -> tuple[float, ...]:

@@ -113,18 +113,18 @@ def _error(base, row, others, noise, paired):
 
 
 def _quantile(freedom):
-    from scipy.stats import norm, t
+    from scipy.special import ndtri, stdtrit
 
-    return float(norm.ppf(LEVEL) if math.isinf(freedom) else t.ppf(LEVEL, freedom))
+    return float(ndtri(LEVEL) if math.isinf(freedom) else stdtrit(freedom, LEVEL))
 
 
 def _runs_needed(error, first, second, room):
     """Runs of each size whose margin would fit into what lies between loss and tolerance; None if absurd."""
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     variance = error**2 / (1 / first + 1 / second)
     # The margin, and as much again, so that four of five such repetitions decide.
-    wanted = float(norm.ppf(LEVEL) + norm.ppf(0.8)) ** 2 * 2 * variance
+    wanted = float(ndtri(LEVEL) + ndtri(0.8)) ** 2 * 2 * variance
     if wanted > MOST_RUNS * room**2:
         return None
     return max(2, math.ceil(wanted / room**2)) if wanted else 2

@@ -61,7 +61,7 @@ def serial(factors: Sequence[float], gains: Sequence[float], weak: bool = False)
     >>> round(serial([1, 2, 4], [1, 1 / 0.55, 1 / 0.325]).value, 6)
     0.1
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     k, s = np.asarray(factors, float), np.asarray(gains, float)
     # Weak rows are divided by k, so that the largest does not decide alone.
@@ -71,7 +71,7 @@ def serial(factors: Sequence[float], gains: Sequence[float], weak: bool = False)
     if spare < 1:
         return Serial(_share(value), None, None)
     error = math.sqrt(float(np.sum((y - value * x) ** 2)) / spare / float(x @ x))
-    margin = float(t.ppf((1 + LEVEL) / 2, spare)) * error
+    margin = float(stdtrit(spare, (1 + LEVEL) / 2)) * error
     return Serial(_share(value), _share(value - margin), _share(value + margin))
 
 
@@ -139,11 +139,11 @@ def _fitted(workers, seconds, factor):
 
 def _limit(rows, fits):
     """The sum of squares within which a curve fits as well as the best, at LEVEL."""
-    from scipy.stats import f
+    from scipy.special import fdtri
 
     least = min(squares(rows, fitted.family, fitted.shape) for fitted in fits)
     # Rows on a curve to the last digit leave no room; printed digits leave this much.
-    return max(least * (1 + f.ppf(LEVEL, 1, fits[0].dof) / fits[0].dof), len(rows.workers) * 1e-18)
+    return max(least * (1 + fdtri(1, fits[0].dof, LEVEL) / fits[0].dof), len(rows.workers) * 1e-18)
 
 
 def _range(rows, fitted, limit):

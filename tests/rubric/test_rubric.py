@@ -170,11 +170,11 @@ def test_any_size_can_be_the_baseline():
 
 
 def test_the_efficiency_to_a_target_is_that_of_the_machines_times_that_of_the_learning():
-    """Against MLPerf's MiniGo, divided by hand."""
-    minigo = datasets.load("mlperf1.0_nvidia_minigo")
-    epochs = minigo.column("work_to_target")
-    minutes, k = minigo.values, minigo.workers
-    found = rubric.columns(k, minutes, rate=k, quality=[0.5] * 3, epochs=epochs)
+    """Against MLPerf's DLRM, divided by hand."""
+    dlrm = datasets.load("mlperf1.0_nvidia_dlrm")
+    epochs = dlrm.column("work_to_target")
+    minutes, k = dlrm.values, dlrm.workers
+    found = rubric.columns(k, minutes, rate=k, quality=[0.8025] * 3, epochs=epochs)
     rows = rubric.judge(found, floor=0).rows
     assert [row.learning for row in rows] == pytest.approx([epochs[0] / e for e in epochs])
     assert rows[2].efficiency == pytest.approx(minutes[0] * k[0] / (minutes[2] * k[2]))
@@ -183,7 +183,9 @@ def test_the_efficiency_to_a_target_is_that_of_the_machines_times_that_of_the_le
     assert "x learning" in shown.columns
     assert "x learning" not in scorecard.scores(golden()).columns
     with pytest.raises(ValueError, match="work must be the same in all rows where epochs"):
-        rubric.judge(rubric.columns(k, minutes, rate=k, quality=[0.5] * 3, epochs=epochs, work=k))
+        rubric.judge(
+            rubric.columns(k, minutes, rate=k, quality=[0.8025] * 3, epochs=epochs, work=k)
+        )
 
 
 def test_the_serial_fraction_over_another_base_is_rebased():

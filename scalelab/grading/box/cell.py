@@ -32,6 +32,8 @@ def shell() -> InteractiveShell:
     config.InteractiveShell.cache_size = 0
     ipython: Any = InteractiveShell.instance(config=config)  # some of its methods are replaced
     ipython.enable_gui = lambda gui=None: None  # %matplotlib asks for one; there is no window
+    # Pictures are kept, whatever window the author of a cell would have them in; %pylab asks here too.
+    ipython.enable_matplotlib = lambda gui=None: ("inline", "inline")
     for name in ("pip", "conda", "mamba"):  # would only wait for a network that is not there
         ipython.register_magic_function(_not_installed, magic_name=name)
     system = ipython.system

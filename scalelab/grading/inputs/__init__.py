@@ -1,6 +1,7 @@
 """What grading starts from: a course on disk, its assignments, and what was handed in.
 
-`course` knows its folders, `extensions` who may hand in later. `collect` finds whose files there are,
-`choose` which of them counts, `skim` drops its outputs, `read` takes the answers. `source` has the cells,
-checks and hints of an assignment, `steps` the cells that each exercise runs.
+`course` knows its folders, `lists` reads the tables that an instructor keeps there: `extensions` of who may
+hand in later, `groups` of who hands in together, `comments` and `regrades`. `collect` finds whose files
+there are, `choose` which of them counts, `skim` drops its outputs, `read` takes the answers. `source` has
+the cells, checks and hints of an assignment, `tasks` what people call them, `steps` what each exercise runs.
 """

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from scalelab.grading.inputs.flag import GRAVE, HARMLESS, NOTICED, Flag
-from scalelab.grading.inputs.skim import BYTES, without_outputs
+from scalelab.grading.inputs.skim import ATTACHED, BYTES, without_outputs
 from scalelab.grading.inputs.source import Cell, Source
 
 CELLS, LETTERS = 5_000, 200_000  # letters of a cell, and of all that only people read
@@ -31,7 +31,8 @@ class Handed:
 
     `extras` are the student's own code cells, by the source cell they follow ("" is the start).
     For people to see: `own` are all own cells in order, each with its place (`after`), its `kind` and
-    its `text`; `typed` is, by cell, what was written into a question, a check or another locked cell.
+    its `text`; `typed` is, by cell, what was written into a question, a check or another locked cell;
+    `attachments` is, by answer, {name: {kind: base64}} of what was pasted into it.
     """
 
     answers: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -39,6 +40,7 @@ class Handed:
     flags: list[Flag] = field(default_factory=list)
     own: list[dict[str, str]] = field(default_factory=list)
     typed: dict[str, str] = field(default_factory=dict)
+    attachments: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
 
 
 @dataclass
@@ -46,6 +48,7 @@ class _Found:
     kind: str
     text: str
     id: str  # of the cell of the source that this one is, or ""
+    attachments: dict[str, dict[str, str]]
 
 
 def read(data: bytes, source: Source, others: Mapping[str, str] | None = None) -> Handed:
@@ -59,7 +62,9 @@ def read(data: bytes, source: Source, others: Mapping[str, str] | None = None) -
     used: set[int] = set()
     for wanted in source.cells:
         if wanted.answer:
+            before = {*used}
             handed.answers[wanted.id] = _answer(cells, wanted, source, used, handed.flags)
+            _keep_pasted([cells[n] for n in sorted(used - before)], wanted, handed)
         else:
             _note_changed(cells, wanted, handed)
     _note_strayed(source, handed)
@@ -127,17 +132,30 @@ def _decoded(data, flags):
 def _read_cell(cell):
     if not isinstance(cell, dict):
         return None
-    text = cell.get("source", cell.get("input", ""))
-    text = "".join(t for t in text if isinstance(t, str)) if isinstance(text, list) else text
-    text = text.replace("\r\n", "\n") if isinstance(text, str) else ""
-    # Half of a surrogate pair is no text that could be written anywhere.
-    text = text.encode(errors="replace").decode()[:LETTERS]
+    text = _text(cell.get("source", cell.get("input", ""))).replace("\r\n", "\n")[:LETTERS]
     metadata = cell.get("metadata")
     role = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     named = role.get("grade_id") if isinstance(role, dict) else None
     names = [n for n in (named, cell.get("id")) if isinstance(n, str)]
     kind = "code" if cell.get("cell_type") == "code" else "markdown"
-    return _Found(kind, text, "\0".join(names))
+    return _Found(kind, text, "\0".join(names), _pasted(cell.get("attachments")))
+
+
+def _text(value):
+    """Return a text, of one string or of lines, that can be written anywhere."""
+    text = "".join(t for t in value if isinstance(t, str)) if isinstance(value, list) else value
+    # Half of a surrogate pair is no text.
+    return text.encode(errors="replace").decode() if isinstance(text, str) else ""
+
+
+def _pasted(attachments):
+    """Return {name: {kind: base64}} of what was pasted into a cell."""
+    given = attachments.items() if isinstance(attachments, dict) else ()
+    return {
+        _text(name): {_text(kind): _text(data) for kind, data in kinds.items()}
+        for name, kinds in given
+        if isinstance(kinds, dict)
+    }
 
 
 def _identified(cells, source):
@@ -217,6 +235,18 @@ def _beside(cells, places):
             for n in takewhile(lambda n: not cells[n].id, way):
                 if cells[n].kind == "markdown" and cells[n].text.strip():
                     yield n
+
+
+def _keep_pasted(cells, wanted, handed):
+    """Keep what was pasted into the cells of an answer, as far as there is room for it."""
+    room = ATTACHED - len(str(handed.attachments))
+    kept = {}
+    for name, kinds in (pair for cell in cells for pair in cell.attachments.items()):
+        room -= len(str(kinds)) + len(name)
+        if room > 0:
+            kept[name] = kinds
+    if kept and wanted.kind == "markdown":
+        handed.attachments[wanted.id] = kept
 
 
 def _at_its_place(cells, wanted, source, used):

@@ -8,7 +8,9 @@ import re
 
 BRACKETS = 5_000_000  # that are looked at: some seconds
 BYTES = 8_000_000  # of a notebook without its outputs
-_BULKY = {b'"outputs"': b"[]", b'"attachments"': b"{}", b'"widgets"': b"{}"}
+ATTACHED = 2_000_000  # of the pictures that are pasted into its texts, all together
+_ATTACHMENTS = b'"attachments"'
+_BULKY = {b'"outputs"': b"[]", _ATTACHMENTS: b"{}", b'"widgets"': b"{}"}
 # Whatever is no bracket and no such key, then one of them or the end. Nothing is tried twice.
 _NEXT = re.compile(
     rb'(?:[^"\][{}]++|(?!%(keys)s)"(?:[^"\\]++|\\.)*+"?)*+(%(keys)s|[][{}]|\Z)'
@@ -19,7 +21,7 @@ _OPENS = re.compile(rb"\s*:\s*(?=[\[{])")
 
 
 def without_outputs(data: bytes | bytearray) -> bytes:
-    r"""Return the bytes of a notebook with nothing in its outputs, attachments and widgets.
+    r"""Return the bytes of a notebook with nothing in its outputs and widgets, and few attachments.
 
     >>> without_outputs(b'{"outputs": [{"text": "]"}], "source": "\\"outputs\\": [1]"}')
     b'{"outputs": [], "source": "\\"outputs\\": [1]"}'
@@ -28,7 +30,7 @@ def without_outputs(data: bytes | bytearray) -> bytes:
         return bytes(data[: BYTES + 1])  # UTF-16, which has other brackets
     whole = memoryview(data)  # whose parts are no copies
     parts: list[bytes | memoryview] = []
-    start, depth, cutting = 0, 0, -1
+    start, depth, cutting, key, room = 0, 0, -1, b"", ATTACHED
     for count, match in enumerate(_NEXT.finditer(data)):
         token = match[1]
         if count == BRACKETS:
@@ -39,12 +41,16 @@ def without_outputs(data: bytes | bytearray) -> bytes:
         elif token in (b"]", b"}"):
             depth -= 1
             if depth == cutting:
+                size = match.end() - start
+                if key == _ATTACHMENTS and size <= room:
+                    room -= size
+                    parts[-1] = whole[start : match.end()]
                 start, cutting = match.end(), -1
         elif token and cutting < 0:
             opens = _OPENS.match(data, match.end())
             if opens:
                 parts += [whole[start : opens.end()], _BULKY[token]]
-                start, cutting = opens.end(), depth
+                start, cutting, key = opens.end(), depth, token
     if cutting < 0:  # else it is cut off within an output, and so it stays
         parts.append(whole[start:])
     if sum(map(len, parts)) > BYTES:

@@ -7,6 +7,7 @@ Nothing is judged before the process is gone. Standard library only.
 """
 
 import time
+from collections import Counter
 from collections.abc import Collection, Container
 from dataclasses import dataclass, field
 
@@ -24,7 +25,7 @@ from scalelab.grading.inputs.steps import inert, steps
 GRACE = 1.0  # seconds beyond its limit before a process that does not stop is ended
 OWN = 1 / 3  # of a submission's time that a student's own cells may take together
 KEPT = 1_000_000  # bytes of what all cells of a submission show, pictures included
-HEARD = 20_000_000  # bytes of all that its processes say: ten times as much when it is read
+HEARD = 20_000_000  # bytes of all that its checks are told: ten times as much when it is read
 # By check: the names to read, and the calls as (function, its cases, whether they are hidden).
 Plan = dict[str, tuple[dict[str, None], list[tuple[str, list[str], bool]]]]
 _WHY = {"flood": "sent too much", "ended": "ended the process"}
@@ -103,6 +104,7 @@ class _Run:
         self.again: set[str] = set()  # checks whose visible calls are made once more
         self.own = OWN * limits.submission  # seconds left for the student's own cells
         self.room, self.heard = KEPT, wire.Room(HEARD)
+        self.told: Counter[str] = Counter()  # bytes, by check
         self.timeout = Outcome(error="Timeout", said=f"{limits.call:g} s")
         # What the process is doing, for the case that it dies of it: the step, the outcomes of the
         # call, the check and the name that is read.
@@ -115,8 +117,9 @@ class _Run:
         for check in checks:
             self._expect(check)
         shown, hidden = [*checks], [*checks]
-        # Each process that dies leaves out what it died of, and each that does not answers a check.
-        for _ in range(len(steps) + sum(map(self._asked, checks))):
+        # Each process that dies leaves out what it died of, and each that does not answers a check;
+        # one more for each check that makes room for others.
+        for _ in range(len(steps) + len(checks) + sum(map(self._asked, checks))):
             if not (shown or hidden) or time.monotonic() > self.end:
                 break
             now = steps
@@ -194,10 +197,11 @@ class _Run:
             what = f"took longer than {OWN * self.limits.submission:g} s together"
             self._flag(f"cells of the student's own {what}; the rest of them was not run")
             return
-        began = time.monotonic()
+        began, room = time.monotonic(), self.heard.left
         try:
             reply = self._ask(fork, {"run": text}, self.limits.cell)
         finally:
+            self.heard.left = room  # most of it is not kept, see below
             if own:
                 self.own -= time.monotonic() - began
         if reply.get("late") is True:
@@ -222,7 +226,8 @@ class _Run:
         values = self.transcript.values[check]
         names = [name for name in self.plan[check][0] if name not in values]
         left = self._left(self.limits.call)
-        answers = fork.answers({"names": names, "seconds": left}, left + GRACE, len(names))
+        message = {"names": names, "seconds": left}
+        answers = self._answers(fork, message, left + GRACE, len(names))
         for name in names:
             self.reading = check, name
             reply = next(answers)
@@ -264,12 +269,20 @@ class _Run:
         left = self._left(self.limits.call)
         self.calling = outcomes
         message = {"call": name, "cases": cases, "seconds": left}
-        for reply in fork.answers(message, left + GRACE, len(cases)):
+        for reply in self._answers(fork, message, left + GRACE, len(cases)):
             outcomes.append(wire.heard(reply.get("outcome")))
             if outcomes[-1].error == "Timeout":
                 outcomes[-1] = self.timeout  # not what a student's process says of it
                 break
         self.calling = None
+
+    def _answers(self, fork, message, seconds, count):
+        """Yield so many answers to what a check asks, and note how much it is told."""
+        room = self.heard.left
+        for reply in fork.answers(message, seconds, count):
+            self.told[self.at] += room - self.heard.left
+            room = self.heard.left
+            yield reply
 
     def _ask(self, fork, message, seconds):
         left = self._left(seconds)
@@ -287,14 +300,15 @@ class _Run:
         self.transcript.late |= how == "late"
         if over := time.monotonic() > self.end:  # whatever was at work then is not to blame
             self._flag(f"took longer than {self.limits.submission:g} s; the rest was not run")
-        if self.calling is not None:
+        blamed = self.at
+        if how == "flood" and self.heard.left < wire.MOST:
+            blamed = self._make_room()
+        elif self.calling is not None:
             crash = Outcome(error="Crash", said=_WHY.get(how, ""))
             self.calling.append(self.timeout if how == "late" else crash)
-            self.calling = None
         elif self.reading:
             check, name = self.reading
             self.transcript.values[check][name] = False, Unreadable("something that cannot be read")
-            self.reading = None
         else:
             self.dead.add(self.at)
             if how == "late" and not over:
@@ -302,7 +316,23 @@ class _Run:
             elif how != "late":
                 self.transcript.cells.setdefault(self.at, stopped("Crash", f"it {_WHY[how]}"))
         if how != "late" and not over:
-            self._flag(_WHY[how], self.at)
+            self._flag(_WHY[how], blamed)
+        self.calling = self.reading = None
+
+    def _make_room(self):
+        """Forget what one check was told, which was most, so that another finds room; return which."""
+        if self.calling is not None:
+            self.calling.clear()
+        ((check, size),) = self.told.most_common(1)
+        del self.told[check]
+        self.heard.left += size
+        for group in self.groups[check]:
+            group[:] = [Outcome(error="Crash", said=_WHY["flood"])]
+        values = self.transcript.values[check]
+        for name in self.plan[check][0]:
+            callable_ = name in values and values[name][0]
+            values[name] = callable_, Unreadable("something too large")
+        return check
 
     def _late(self, key):
         # What it showed until then depends on the machine's mood, so it is left out.

@@ -125,7 +125,7 @@ def _composed(job, handed, keys, transcript, fresh):
         answers=_answers(source, handed, cells),
         own=handed.own[:OWN],
         typed=handed.typed,
-        keys=keys,
+        keys=_kept(source, keys, old, fresh),
     )
 
 
@@ -198,6 +198,20 @@ def _keys(job, handed):
     return keys
 
 
+def _kept(source, keys, old, fresh):
+    """Return the digests to keep: the old one of an exercise of which only some checks were made again.
+
+    Else what was left out would pass for graded, and never be.
+    """
+    setup, *exercises = source.exercises
+    kept = dict(keys)
+    for number, exercise in enumerate(exercises or [setup]):
+        checks = {cell.id for cell in exercise if cell.check}
+        if not checks <= fresh.keys():
+            kept[str(number)] = old.get("keys", {}).get(str(number), "")
+    return kept
+
+
 def _wanted(job, keys):
     """Return the checks to grade: all, the ones asked for, or those whose exercise has changed."""
     setup, *exercises = job.source.exercises
@@ -257,12 +271,14 @@ def _answers(source, handed, cells):
     for cell in source.cells:
         if cell.answer:
             text = "\n\n".join(handed.answers.get(cell.id, ()))
+            pasted = handed.attachments.get(cell.id)
             answers.append(
                 {
                     "id": cell.id,
                     "kind": cell.kind,
                     "text": text if len(text) <= ANSWER else f"{text[:ANSWER]}\n(cut here)",
                     "shown": cells.get(cell.id),
+                    **({"attachments": pasted} if pasted else {}),
                 }
             )
     return answers

@@ -4,8 +4,10 @@ from collections.abc import Container, Iterable
 from html import escape
 
 from scalelab.grading.inputs.source import Source, hints
+from scalelab.grading.inputs.tasks import number, tasks as tasks_of
 from scalelab.grading.judging.result import Result
 from scalelab.grading.out.autograded import own_cells
+from scalelab.grading.out.codes import told
 from scalelab.grading.out.pictures import pictures
 from scalelab.grading.out.remarks import remarks
 from scalelab.grading.out.worth import NOTHING, Known, Mark, Part, late, shown, worth
@@ -81,12 +83,12 @@ def feedback(source: Source, result: Result, known: Known = NOTHING) -> str:
     total = worth(result, known)
     if total is None:
         said = f"This submission has no score yet: {result['reason']}."
-        return page(title, *head, f"<p>{text(said)}</p>")
+        return page(title, *head, f"<p>{text(said)}</p>", *_asked(known.requests))
     off = f"; {known.penalty:g} points were taken off because it came late" * bool(known.penalty)
     parts = {part.id: part for part in total.parts}
     in_order = [parts[cell.id] for cell in source.cells if cell.graded]
     content = _Content(source, result, known)
-    tasks = [content.task(cells, parts[cells[-1].id]) for cells in _tasks(source)]
+    tasks = [content.task(cells, parts[cells[-1].id]) for cells in tasks_of(source)]
     return page(
         title,
         *head,
@@ -138,21 +140,11 @@ def _noticed(lines):
     return f"<p>Noticed in your notebook:</p><ul>{items}</ul>"
 
 
-def _tasks(source):
-    """Group an assignment's cells into tasks: each ends in the cell that is graded."""
-    task = []
-    for cell in source.cells:
-        task.append(cell)
-        if cell.graded:
-            yield task
-            task = []
-
-
 class _Content:
     """What a student wrote and was told, given out task by task."""
 
     def __init__(self, source: Source, result: Result, known: Known) -> None:
-        self.marks = known.marks
+        self.source, self.student, self.known = source, result["student"], known
         self.answers = {answer["id"]: answer for answer in result["answers"]}
         self.judged = {test["id"]: test for test in (*result["tests"], *result["manual"])}
         self.own: dict[str, list[str]] = {}
@@ -176,13 +168,17 @@ class _Content:
         if graded.get("output"):
             yield pre(graded["output"], "report")
         if part.points is not None and part.points < part.most:
-            for number, about, body in hints(question):
-                summary = f"Hint {number}{f': {about}' if about else ''}"
+            for n, about, body in hints(question):
+                summary = f"Hint {n}{f': {about}' if about else ''}"
                 yield f"<details><summary>{text(summary)}</summary>{prose(body)}</details>"
         for cell in cells:
-            comment = self.marks.get(cell.id, Mark()).comment
-            if comment:
-                yield f"<p><strong>Comment:</strong> {text(comment)}</p>"
+            mark = self.known.marks.get(cell.id, Mark())
+            if mark.comment:
+                counted = mark.score is None and cell is cells[-1] and graded["score"] is None
+                yield f"<p><strong>Comment:</strong> {text(told(mark, counted))}</p>"
+        yield from _asked(request for request in self.known.requests if request.task == part.id)
+        if self.known.may_ask:
+            yield _how_to_ask(self.student, self.source.slug, number(self.source, part.id))
 
     def left(self):
         """Yield the student's own cells that stand after the last task."""
@@ -195,6 +191,18 @@ class _Content:
     def _own(self, place):
         for written in self.own.pop(place, ()):
             yield f"<p>A cell of your own:</p>{pre(written, 'code')}"
+
+
+def _asked(requests):
+    """Yield what was asked about a task, and what was answered."""
+    for request in requests:
+        yield f"<p><strong>You asked:</strong> {text(request.text)}</p>"
+        yield f"<p><strong>Answer:</strong> {text(request.answer or 'none yet')}</p>"
+
+
+def _how_to_ask(*names):
+    asked = f"write to your instructor what is wrong, and name {', '.join(names)}"
+    return f"<p><small>To have this graded again, {text(asked)}.</small></p>"
 
 
 def _answer(answer):

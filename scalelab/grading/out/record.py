@@ -15,10 +15,12 @@ from datetime import UTC, datetime
 from scalelab.grading.inputs.course import Course, with_gradebooks
 from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging.result import FAILED, MISSING, Result
-from scalelab.grading.out.worth import Known, Mark
+from scalelab.grading.out.codes import Items, explained
+from scalelab.grading.out.worth import Known, Mark, by_items, first
 from scalelab.refusal import Refusal
 
 BATCH = 50  # submissions of one transaction
+BLANK = "No response."  # as nbgrader says it
 TRIES = 4
 
 
@@ -27,10 +29,12 @@ def record(
     source: Source,
     results: Iterable[Result],
     extensions: Mapping[str, datetime] | None = None,
+    items: Items | None = None,
 ) -> None:
     """Write results to the gradebook, and try again when its connection is lost.
 
-    `extensions` is {student: due}, of those who have a date of their own.
+    `extensions` is {student: due}, of those who have a date of their own; `items` are what codes in
+    comments stand for.
     """
     from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -43,7 +47,7 @@ def record(
                 while left:
                     for result in left[:BATCH]:
                         due = (extensions or {}).get(result["student"])
-                        _write(book, course, source, result, due)
+                        _write(book, course, source, result, due, items or {})
                     book.db.commit()
                     del left[:BATCH]
             return
@@ -55,8 +59,11 @@ def record(
             raise _unwritable(course, error) from None
 
 
-def known(course: Course, source: Source) -> dict[str, Known]:
-    """Return, for everybody in the gradebook, what it knows of their work on one assignment."""
+def known(course: Course, source: Source, items: Items | None = None) -> dict[str, Known]:
+    """Return, for everybody in the gradebook, what it knows of their work on one assignment.
+
+    `items` are what codes in comments stand for.
+    """
     with_gradebooks()
     with _open(course) as book:
         names = {s.id: " ".join(filter(None, (s.first_name, s.last_name))) for s in book.students}
@@ -71,7 +78,7 @@ def known(course: Course, source: Source) -> dict[str, Known]:
             for notebook in submission.notebooks:
                 people[submission.student_id] = replace(
                     people[submission.student_id],
-                    marks=_marks(notebook),
+                    marks=explained(_marks(notebook), source, items or {}),
                     penalty=notebook.late_submission_penalty or 0.0,
                 )
     return people
@@ -197,7 +204,7 @@ def _notebook(book, source):
     return [*notebook.grade_cells, *notebook.task_cells]
 
 
-def _write(book, course, source, result, due=None):
+def _write(book, course, source, result, due, items):
     """Write one result, without committing."""
     student = _student(book, result["student"]) if result["status"] != MISSING else None
     row = _row(book, source, result["student"])
@@ -213,18 +220,27 @@ def _write(book, course, source, result, due=None):
     row.timestamp = parse_utc(when).replace(tzinfo=None) if when else None
     if due and row.assignment.duedate:
         row.extension = due.astimezone(UTC).replace(tzinfo=None) - row.assignment.duedate
-    _scores(book, source, row, result)
+    _scores(book, source, row, result, items)
     _penalty(book, course, source, row)
 
 
-def _scores(book, source, row, result):
-    """Write what was judged; what a person gave stays."""
+def _scores(book, source, row, result, items):
+    """Write what was judged, and what the items of a comment give a text; what a person typed stays."""
     notebook = _of(row, source)
-    scores = {test["id"]: test["score"] for test in (*result["tests"], *result["manual"])}
-    blank = {mark["id"] for mark in result["manual"] if mark["score"] == 0}
+    marks = explained(_marks(notebook), source, items)
+    scores = {test["id"]: test["score"] for test in result["tests"]}
+    for text in result["manual"]:
+        given = by_items(marks.get(text["id"], Mark()).items, text["max_score"])
+        scores[text["id"]] = first(text["score"], given)
+    theirs = _of_the_group(book, source, result, items)
+    scores |= _given_to_the_group(marks, theirs, scores, result)
+    blank = {text["id"] for text in result["manual"] if text["score"] == 0}
+    was_blank = {comment.name for comment in notebook.comments if comment.auto_comment == BLANK}
     for grade in notebook.grades:
         score = scores.get(grade.name)
-        changed = grade.auto_score != score
+        # The score of a text is a person's as well; what may change beside that is whether there is one.
+        text = source.by_id[grade.name].manual
+        changed = grade.name in blank ^ was_blank if text else grade.auto_score != score
         grade.auto_score = score
         if grade.manual_score is None:
             grade.needs_manual_grade = score is None
@@ -233,8 +249,26 @@ def _scores(book, source, row, result):
     failed = result["status"] in (FAILED, MISSING)
     note = f"Not graded: {result['reason']}." if failed else None
     for comment in notebook.comments:
-        comment.auto_comment = "No response." if comment.name in blank else note
+        said = theirs.get(comment.name, Mark()).comment or None
+        comment.auto_comment = BLANK if comment.name in blank else note or said
     book.db.flush()
+
+
+def _of_the_group(book, source, result, items):
+    """Return what a person gave the one who handed in for a member of a group."""
+    row = _row(book, source, result["by"]) if "by" in result else None
+    return explained(_marks(_of(row, source)), source, items) if row else {}
+
+
+def _given_to_the_group(own, theirs, scores, result):
+    """Return the scores that come from there: what a person gave this member alone comes before."""
+    most = {cell["id"]: cell["max_score"] for cell in (*result["tests"], *result["manual"])}
+    found = {}
+    for name, mark in theirs.items():
+        if name in scores and not own.get(name, Mark()).points:
+            score = first(mark.score, scores[name], by_items(mark.items, most[name]))
+            found[name] = None if score is None else score + mark.extra
+    return found
 
 
 def _penalty(book, course, source, row):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from scalelab.grading.inputs.flag import GRAVE, NOTICED, Flag
 from scalelab.grading.inputs.source import Source
 from scalelab.grading.inputs.steps import cell_of
+from scalelab.grading.inputs.tasks import number
 from scalelab.grading.judging.result import Result
 
 NAMED = 3  # cells of one line; of more, only the count is told
@@ -65,4 +66,4 @@ def _task(source, cell):
     """Return the number of the task that a cell belongs to: the next one that is graded."""
     at = source.cells.index(cell) if cell else 0
     graded = next((c for c in source.cells[at:] if c.graded), None)
-    return source.titles[graded.id].split(" ")[0].rstrip(".") if graded else "the end"
+    return number(source, graded.id) if graded else "the end"

@@ -11,8 +11,10 @@ from urllib.parse import quote
 
 from scalelab.grading.inputs.source import Cell, Source
 from scalelab.grading.judging.result import FAILED, MISSING, STATES, Result, file_name
+from scalelab.grading.out.codes import unknown, used
 from scalelab.grading.out.feedback import Finished, link, page, table, text
 from scalelab.grading.out.remarks import remarks
+from scalelab.grading.out.requests import listed
 from scalelab.grading.out.worth import NOTHING, Known, Worth, late, worth
 
 BARS = 10  # of the histogram
@@ -50,6 +52,9 @@ def summary(
         "to_read": sum(bool(total.waiting) for total in counted.values()),
         "tasks": [_task(source, cell, graded, counted) for cell in source.cells if cell.graded],
         "students": _students(source, results, known, counted),
+        "regrades": listed(source, known),
+        "comments": used(source, known),
+        "unknown_codes": unknown(source, known),
     }
 
 
@@ -197,9 +202,11 @@ def html(report: Mapping[str, Any], feedback: str = "") -> str:
         f"<h1>{text(report['assignment'])}</h1><p>{text(states)}.</p>",
         f"<p>{text(told(report))}</p>{_bars(report)}",
         f"<p>{text(changes(report))}</p>" if report["changed"] else "",
+        _requests(report, feedback),
         f"<h2>Tasks</h2>{_tasks(report)}",
         "<p>Discrimination is how the points of a task go with those of the others, from -1 to 1: "
         "near 0 or below, look at the task.</p>",
+        _comments(report),
         f"<h2>Students</h2><p>Who needs you most comes first.</p>{_people(report, feedback)}",
     )
 
@@ -227,6 +234,17 @@ def changes(report: Mapping[str, Any]) -> str:
     return f"{count} score{'s' * (count > 1)} changed since the last time: changes.csv" * bool(
         count
     )
+
+
+def asked(report: Mapping[str, Any]) -> str:
+    """Say how many requests to grade again are open, "" for none.
+
+    >>> asked({"regrades": {"open": 2}})
+    '2 requests to grade again are open'
+    """
+    count = report["regrades"]["open"]
+    several = "requests to grade again are" if count > 1 else "request to grade again is"
+    return f"{count} {several} open" * bool(count)
 
 
 def _bars(report):
@@ -271,14 +289,52 @@ def _tasks(report):
     return table(head, rows, numbers=(1, 2, 3, 4))
 
 
+def _requests(report, feedback):
+    """Return the table of requests to grade again, each with a link to its task on the student's page."""
+    asked = report["regrades"]
+    if not asked["all"]:
+        return ""
+    with_page = {row["student"] for row in report["students"] if row["status"] != MISSING}
+    rows = []
+    for row in asked["all"]:
+        task = row["title"]
+        if feedback and row["student"] in with_page:
+            task = link(f"{_address(report, feedback, row['student'])}#{row['task']}", task)
+        rows.append((_called(row), task, row["request"], row["answer"] or "open"))
+    return (
+        f"<h2>Requests to grade again</h2><p>{asked['open']} open, {asked['answered']} answered.</p>"
+        f"{table(('student', 'task', 'request', 'answer'), rows)}"
+    )
+
+
+def _comments(report):
+    """Return how often each comment with a code was used, and the codes that stand for nothing."""
+    rows = [(row["title"], row["code"], row["text"], row["times"]) for row in report["comments"]]
+    parts = [table(("task", "code", "comment", "times"), rows, numbers=(3,))] if rows else []
+    unknown = [
+        f"#{row['code']} ({row['student']}, {row['title']})" for row in report["unknown_codes"]
+    ]
+    if unknown:
+        said = f"Codes that course/comments.csv does not have there: {', '.join(unknown)}."
+        parts.append(f"<p>{text(said)}</p>")
+    return f"<h2>Comments</h2>{''.join(parts)}" if parts else ""
+
+
+def _called(row):
+    return f"{row['name']} ({row['student']})" if row["name"] else row["student"]
+
+
+def _address(report, feedback, student):
+    slug = report["assignment"]
+    return f"{feedback}/{quote(file_name(student))}/{slug}/{slug}.html"
+
+
 def _people(report, feedback):
     rows = []
     for row in report["students"]:
-        student = (row["name"] and f"{row['name']} ({row['student']})") or row["student"]
+        student = _called(row)
         if feedback and row["status"] != MISSING:
-            name = quote(file_name(row["student"]))
-            place = f"{feedback}/{name}/{report['assignment']}/{report['assignment']}.html"
-            student = link(place, student)
+            student = link(_address(report, feedback, row["student"]), student)
         points = "" if row["points"] is None else f"{row['points']:g}"
         unread = f"{row['to_read']:g}" if row["to_read"] else ""
         why = Finished("<br>".join(map(text, row["remarks"])))

@@ -54,11 +54,11 @@ def tables(source: Source, results: Iterable[Result], known: Mapping[str, Known]
     head = ["student", "name", "status", "score", "provisional", "max_score", "to_read"]
     head += [*(cell.id for cell in graded), "penalty", "handed_in", "remarks"]
     return {
-        "scores.csv": _csv(head, ours),
-        "canvas.csv": _csv(
+        "scores.csv": csv_text(head, ours),
+        "canvas.csv": csv_text(
             ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", source.slug], canvas
         ),
-        "moodle.csv": _csv(
+        "moodle.csv": csv_text(
             ["Identifier", "ID number", "Full name", source.slug, "Feedback comments"], moodle
         ),
     }
@@ -80,10 +80,11 @@ def changes(source: Source, before: str, now: str) -> str:
         if tasks or was.get("score") != row["score"]:
             names = "; ".join(source.titles[task] for task in tasks)
             rows.append([row["student"], was.get("score"), row["score"], names])
-    return _csv(["student", "before", "after", "tasks"], rows)
+    return csv_text(["student", "before", "after", "tasks"], rows)
 
 
-def _csv(head, rows):
+def csv_text(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table as CSV that does no harm in a spreadsheet."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(head)

@@ -3,30 +3,48 @@
 Standard library only.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from scalelab.grading.inputs.comments import Item
+from scalelab.grading.inputs.regrades import Request
 from scalelab.grading.judging.result import FAILED, MISSING, Result
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What a person gave one cell: a score in place of ours, points on top of it, a comment."""
+    """What a person gave one cell: a score in place of ours, points on top of it, a comment.
+
+    The comment is as it was typed; `items` are those that its codes stand for, `unknown` its other codes.
+    """
 
     score: float | None = None
     extra: float = 0.0
     comment: str = ""
+    items: tuple[Item, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> bool:
+        """Whether a person gave points by it."""
+        given = [item.points for item in self.items if item.points is not None]
+        return bool(self.score is not None or self.extra or given)
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the course knows of one student's work beside its result; `due` is an ISO time."""
+    """What the course knows of one student's work beside its result; `due` is an ISO time.
+
+    `may_ask` says whether the course takes requests to grade again; `requests` are this student's.
+    """
 
     marks: Mapping[str, Mark] = field(default_factory=dict)  # by cell
     penalty: float = 0.0
     name: str = ""
     due: str = ""
+    may_ask: bool = False
+    requests: tuple[Request, ...] = ()
 
 
 NOTHING = Known()
@@ -92,10 +110,49 @@ def worth(result: Result, known: Known = NOTHING) -> Worth | None:
     parts = []
     for cell in (*result["tests"], *result["manual"]):
         mark = known.marks.get(cell["id"], Mark())
-        score = cell["score"] if mark.score is None else mark.score
+        score = first(mark.score, cell["score"], by_items(mark.items, cell["max_score"]))
         points = None if score is None else score + mark.extra
         parts.append(Part(cell["id"], cell["name"], points, cell["max_score"]))
     return Worth(tuple(parts), known.penalty)
+
+
+def joint(own: Mapping[str, Mark], theirs: Mapping[str, Mark]) -> dict[str, Mark]:
+    """Return the marks of who stands beside another in a group: `theirs`, and one's own points first.
+
+    >>> joint({"a": Mark(2.0), "b": Mark(comment="Ada!")}, {"a": Mark(1.0), "b": Mark(3.0)})["b"].score
+    3.0
+    """
+    marks = {**theirs, **own}
+    for cell in own.keys() & theirs.keys():
+        if not own[cell].points:
+            marks[cell] = theirs[cell]
+            if own[cell].comment:  # its own words, with the points of theirs
+                items = (*own[cell].items, *theirs[cell].items)
+                marks[cell] = replace(
+                    own[cell], score=theirs[cell].score, extra=theirs[cell].extra, items=items
+                )
+    return marks
+
+
+def by_items(items: Iterable[Item], most: float) -> float | None:
+    """Return the score that the items of a comment give: the maximum and their points, if they have any.
+
+    >>> by_items([Item("a", "units", "No unit", -1.0), Item("a", "neat", "Neat")], 4.0)
+    3.0
+    >>> by_items([Item("a", "neat", "Neat")], 4.0) is None
+    True
+    """
+    points = [item.points for item in items if item.points is not None]
+    return round(min(max(most + sum(points), 0.0), most), 2) if points else None
+
+
+def first(*scores: float | None) -> float | None:
+    """Return the first score that there is.
+
+    >>> first(None, 0.0, 3.0)
+    0.0
+    """
+    return next((score for score in scores if score is not None), None)
 
 
 def late(result: Result, due: str) -> str:

@@ -198,7 +198,7 @@ def test_fewer_than_six_repetitions_show_their_range_and_promise_less():
         assert (first, coverage) == (1, pytest.approx(1 - 0.5 ** (count - 1)))
         assert coverage < 0.95
     assert ranks.narrowest(6)[1] >= 0.95
-    assert "fewer than six times" in chapter("01_speedup").prose
+    assert "fewer than six repetitions" in chapter("01_speedup").prose
 
 
 def test_weak_efficiency_and_scaled_speedup_are_the_names_of_section_3_3():

@@ -162,6 +162,31 @@ def test_a_text_beside_an_answer_that_was_written_stays_the_students_own():
     assert found.extras == {"answer-1-4": ["x = 1"]}
 
 
+def test_a_picture_pasted_into_an_explanation_is_not_cut_off_with_the_outputs():
+    made, picture = notebook(), {"image.png": {"image/png": "iVBORw0KGgo="}}
+    pasted = own("![it](attachment:image.png)") | {"attachments": picture}
+    put(made, "answer-1-4", pasted)
+    cell_of(made, "answer-2-4").update(pasted, id="answer-2-4")
+    code = own("x = 1", "code") | {"outputs": [{"attachments": picture}], "attachments": picture}
+    found = handed(put(made, "answer-1-1", code))
+    assert found.attachments == {"answer-1-4": picture, "answer-2-4": picture}
+    odd = [7, {"a": 7}, {"a": {"image/png": ["iVBOR", 7, "w0"]}}, {"\ud800": {"image/png": None}}]
+    for attachments in odd:
+        cell_of(made, "answer-2-4")["attachments"] = attachments
+        json.dumps(handed(made).attachments).encode()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_of_many_pasted_pictures_those_are_kept_that_there_is_room_for(encoding):
+    made = notebook()
+    for n, answer in enumerate(("answer-1-4", "answer-2-4", "answer-3-5"), 1):
+        large = {f"{n}.png": {"image/png": "iVBORw0KGgo" + "A" * 800_000}}
+        cell_of(made, answer).update(source=f"![it](attachment:{n}.png)", attachments=large)
+    found = read.read(json.dumps(made).encode(encoding), SOURCE, OTHERS)
+    assert {*found.attachments} == {"answer-1-4", "answer-2-4"}
+    assert found.answers["answer-3-5"] == ("![it](attachment:3.png)",)
+
+
 def test_what_was_typed_into_a_question_or_a_check_is_kept_and_flagged_where_the_answer_is_blank():
     made = notebook()
     for name, text in (("question-1-4", "\nI would not sign."), ("check-1-1", "\ncrossing = 3")):

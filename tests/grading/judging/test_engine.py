@@ -53,6 +53,18 @@ def job(root, notebook, **wish):
     return grade_one.Unit(written, collect.Submission("ada", data), **wish)
 
 
+def test_what_a_single_task_left_out_of_a_new_hand_in_is_graded_when_the_class_resumes(course):
+    root, _ = course
+    stage = stages.of(root)
+    blank = dict.fromkeys([c.id for c in stage.source.cells if c.answer], "...")
+    before = grade_one.grade(job(root, stage.handed_in(blank)))
+    one = grade_one.grade(
+        job(root, stage.honest(), previous=before, only={stage.id(stages.ONE, "check")})
+    )
+    assert before["score"] < one["score"] < stage.most
+    assert grade_one.grade(job(root, stage.honest(), previous=one))["score"] == stage.most
+
+
 ENDS = {
     "exits": "import os; os._exit(3)",
     "crashes": "import ctypes; ctypes.string_at(0)",
@@ -182,6 +194,17 @@ def test_what_a_submission_says_in_all_is_bounded(course):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
     assert found["reason"] == ""
     assert len(json.dumps(found)) < 2_000_000
+
+
+def test_a_check_that_was_told_too_much_leaves_the_next_ones_their_points(course):
+    root, _ = course
+    stage = stages.of(root)
+    long = "def half(x):\n    return [x / 7] * 99_000"  # some megabytes for each call
+    found = grade_one.grade(job(root, stage.handed_in({stages.ONE: long})))
+    stopped = {flag["cell"].replace("answer", "check") for flag in found["flags"]}
+    lost = {test["id"] for test in found["tests"] if test["score"] < test["max_score"]}
+    assert stage.id(stages.ONE, "check") in lost
+    assert lost <= {stage.id(stages.ONE, "check")} | stopped  # who called it, and could not use it
 
 
 @pytest.mark.parametrize(

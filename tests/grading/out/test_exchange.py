@@ -1,9 +1,5 @@
-"""nbgrader's exchange around our grading: what a student hands in there comes back to that student.
+"""What nbgrader's exchange finds beside our pages; tests/cycle/test_guide.py goes through it."""
 
-All commands are nbgrader's own, with one folder as the exchange and everybody as the same user.
-"""
-
-import getpass
 import shutil
 import subprocess
 
@@ -11,7 +7,7 @@ import pytest
 
 from scalelab.grading.box import bubblewrap
 from tests.children import environment
-from tests.grading.out.test_out import AUTOMATIC, MANUAL, SLUG, book, grade, hand_in, make
+from tests.grading.out.test_out import SLUG, book, grade, hand_in, make
 from tests.notebooks import ROOT
 from tests.submissions import classes
 
@@ -26,12 +22,6 @@ def nbgrader(tmp_path):
     """Return a function that types a command of nbgrader in a folder, with settings of its own."""
     settings = tmp_path / "settings"
     settings.mkdir()
-    (tmp_path / "exchange").mkdir()
-    (tmp_path / "exchange").chmod(0o777)
-    (settings / "nbgrader_config.py").write_text(
-        f"c = get_config()\nc.Exchange.root = {str(tmp_path / 'exchange')!r}\n"
-        f"c.Exchange.cache = {str(tmp_path / 'cache')!r}\nc.CourseDirectory.course_id = 'scaling'\n"
-    )
     folders = dict.fromkeys(["HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"], str(settings))
     own = environment(IPYTHONDIR=str(settings / "ipython"), **folders)
 
@@ -44,40 +34,6 @@ def nbgrader(tmp_path):
 
     yield typed
     classes.close()
-
-
-@pytest.mark.thorough
-def test_feedback_returns_through_the_exchange_to_who_handed_in_there(nbgrader, tmp_path):
-    root, desk = tmp_path / "course of all", tmp_path / "desk"
-    root.mkdir()
-    desk.mkdir()
-    make(root)  # a class that did not hand in through the exchange, and has no secrets
-    nbgrader(root, "generate_assignment", SLUG, "--force")
-    nbgrader(root, "release_assignment", SLUG)
-    nbgrader(desk, "fetch_assignment", SLUG)
-    shutil.copy(ROOT / "solutions" / SLUG / f"{SLUG}.ipynb", desk / SLUG)
-    nbgrader(desk, "submit", SLUG)
-    nbgrader(root, "collect", SLUG)
-    me = getpass.getuser()
-    grade(root)
-    pages = root / "course" / "feedback"
-    assert {p.parts[-3] for p in pages.glob("*/*/*.html")} == {me, "ada", "ben", "cleo", "dan"}
-
-    nbgrader(root, "release_feedback", SLUG)
-    nbgrader(desk, "fetch_feedback", SLUG)
-    (page,) = (desk / SLUG / "feedback").glob(f"*/{SLUG}.html")
-    assert page.read_bytes() == (pages / me / SLUG / f"{SLUG}.html").read_bytes()
-
-    nbgrader(root, "generate_feedback", SLUG, "--force")  # nbgrader's own page, over ours
-    nbgrader(root, "release_feedback", SLUG)
-    nbgrader(desk, "fetch_feedback", SLUG)
-    (page,) = (desk / SLUG / "feedback").glob(f"*/{SLUG}.html")
-    assert page.read_bytes() == (pages / me / SLUG / f"{SLUG}.html").read_bytes()
-    assert b"scalelab.checks" in page.read_bytes()
-
-    nbgrader(root, "export", "--to=course/grades.csv")
-    line = next(x for x in (root / "course" / "grades.csv").read_text().splitlines() if "dan" in x)
-    assert line.split(",")[3:] == ["dan", "", "", "", "", "", "", f"{AUTOMATIC + MANUAL}"]
 
 
 @pytest.mark.thorough

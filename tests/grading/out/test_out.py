@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import functools
 import io
 import json
 import random
@@ -27,6 +28,7 @@ from scalelab.grading.out import autograded, export, record, report, tables
 from scalelab.grading.out.feedback import feedback
 from scalelab.grading.out.remarks import grouped
 from scalelab.grading.out.worth import Known, Mark
+from tests.grading.out import given
 from tests.notebooks import ROOT
 from tests.submissions import classes
 
@@ -38,6 +40,7 @@ AUTOMATIC = sum(cell.points for cell in LAWS.cells if cell.check)
 MANUAL = sum(cell.points for cell in LAWS.cells if cell.manual)
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 40).decode()
 DUE = "2025-03-01 18:00 UTC"
+handed = functools.partial(given.handed, LAWS)
 WALLS = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
 
 
@@ -117,22 +120,6 @@ def page(root, student):
     return (root / "course" / "feedback" / student / SLUG / f"{SLUG}.html").read_text()
 
 
-def handed(tests=(), **found):
-    """Return a result as if something had been handed in and judged."""
-    judged = [
-        {"id": n, "name": LAWS.titles[n], "score": 0.0, "max_score": LAWS.by_id[n].points,
-         "output": "", "states": ["wrong"], "slips": []} | dict(tests).get(n, {})
-        for n in CHECKS
-    ]  # fmt: skip
-    manual = [
-        {"id": n, "name": LAWS.titles[n], "score": None, "max_score": LAWS.by_id[n].points}
-        for n in TEXTS
-    ]
-    found = {"tests": judged, "manual": manual} | found
-    student = found.pop("student", "ada")
-    return result(LAWS, Submission(student, flags=found.pop("odd", [])), **found)
-
-
 # --- points ----------------------------------------------------------------------------------
 
 
@@ -207,29 +194,6 @@ def test_an_extension_counts_for_its_student_and_for_the_courses_own_policy(cour
     assert "due 2025-03-03 20:30 UTC" in page(course, "cleo")
     with book(course) as opened:
         assert opened.find_submission(SLUG, "cleo").total_seconds_late == 3600
-
-
-@pytest.mark.parametrize(
-    ("table", "says"),
-    [
-        ("cleo,05_laws,soon\n", "must have line 1 with the columns student, assignment, due, got cleo"),
-        ("student,assignment,due\ncleo,05_laws,soon\n", r"2027-03-08T18:00 in line 2, got 'soon'"),
-        ("student,assignment,due\n,05_laws,2025-03-03\n", "a student and an assignment in line 2"),
-        ("student,assignment,due\ncleo\n", "a student and an assignment in line 2"),
-        ("student,assignment,due\n" + "cleo,05_laws,2025-03-03\n" * 2, "once .* again in line 3"),
-        (b"\xff\xfe", "a CSV file"),
-    ],
-)  # fmt: skip
-def test_a_bad_row_of_extensions_is_one_sentence_before_anything_runs(tmp_path, table, says):
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    for folder in ("solutions", "exercises"):
-        shutil.copytree(ROOT / folder / SLUG, tmp_path / folder / SLUG)
-    place = tmp_path / "course" / "extensions.csv"
-    place.parent.mkdir()
-    place.write_bytes(table if isinstance(table, bytes) else table.encode())
-    with pytest.raises(ValueError, match=says) as refusal:
-        grade(tmp_path)
-    assert len(str(refusal.value).splitlines()) == 1
 
 
 # --- the page of a student -------------------------------------------------------------------

@@ -1,10 +1,11 @@
-"""The gradebook, the pages and the tables, on a small class: honest, wrong, blank, unreadable, missing."""
+"""The gradebook, the pages and the tables of a real assignment: honest, wrong, blank, unreadable, missing."""
 
 import contextlib
 import csv
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -18,9 +19,13 @@ from sqlalchemy import create_engine, text
 
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.inputs import course as courses, source
+from scalelab.grading.inputs.tasks import number
 from scalelab.grading.out import record
-from tests.submissions import assignment, classes
+from tests.assignments.runner import SLUGS
+from tests.sampling import sampled
+from tests.submissions import classes, stage as stages
 from tests.submissions.kinds import kinds
+from tests.submissions.stage import ONE, REST, USERS
 
 pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
 
@@ -36,10 +41,11 @@ CLASS = {
 
 
 def enrol(root):
+    slug = stages.of(root).slug
     for student, name in CLASS.items():
-        NAMED[name].put(root, root / "course" / "submitted" / student / assignment.SLUG)
-    folder = root / "course" / "submitted" / "dan" / assignment.SLUG
-    (folder / "timestamp.txt").write_text("2025-03-02 12:00:00 UTC")
+        NAMED[name].put(root, root / "course" / "submitted" / student / slug)
+    stamp = root / "course" / "submitted" / "dan" / slug / "timestamp.txt"
+    stamp.write_text("2025-03-02 12:00:00 UTC")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -52,12 +58,20 @@ def grade(root, **wish):
     return classes.grade(root, executor=classes.here, **({"gradebook": True} | wish))
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    root = assignment.course(tmp_path_factory.mktemp("recorded"))
+@pytest.fixture(scope="module", params=sampled(SLUGS, 2))
+def graded(request, tmp_path_factory):
+    """A course with a graded class, which no test changes."""
+    root = stages.course(tmp_path_factory.mktemp("recorded"), request.param)
     enrol(root)
     grade(root)
     return root
+
+
+@pytest.fixture
+def course(graded, tmp_path):
+    """A copy of it, to be changed: with `resume` only what has changed is run."""
+    shutil.copytree(graded, tmp_path, dirs_exist_ok=True)
+    return tmp_path
 
 
 @contextlib.contextmanager
@@ -75,56 +89,82 @@ def rows(root, url=None):
                 for notebook in submission.notebooks
                 for grade in notebook.grades
             }
-            for submission in opened.find_assignment(assignment.SLUG).submissions
+            for submission in opened.find_assignment(stages.of(root).slug).submissions
         }
 
 
-FULL = {"check-1-1": (2, False), "check-2-1": (1, False), "check-3-1": (3, False)}
-
-
-def test_the_gradebook_holds_every_score_and_no_row_where_there_is_none(course):
-    assert rows(course) == {
-        "ada": FULL | {"answer-3-2": (None, True)},
-        "=cmd": FULL | {"answer-3-2": (None, True)},
-        "ben": dict.fromkeys(FULL, (0, False)) | {"answer-3-2": (None, True)},
-        "dan": FULL | {"check-1-1": (0, False), "answer-3-2": (None, True)},
-    }
-
-
-def test_a_failed_submission_counts_as_0_in_no_average_of_the_gradebook(course):
-    with book(course) as opened:
-        assert opened.find_student("cleo")
-        assert opened.average_assignment_score(assignment.SLUG) == (6 + 6 + 0 + 4) / 4
-
-
-def test_what_a_person_gave_outlives_a_hand_in_that_cannot_be_read(tmp_path):
-    root = assignment.course(tmp_path)
-    enrol(root)
-    grade(root)
+def give(root, student, cell, points):
+    """Give points as a person does in formgrader."""
+    slug = stages.of(root).slug
     with book(root) as opened:
-        mark = opened.find_grade("answer-3-2", "demo", "demo", "ada")
-        mark.manual_score, mark.needs_manual_grade = 1.5, False
+        mark = opened.find_grade(cell, slug, slug, student)
+        mark.manual_score, mark.needs_manual_grade = points, False
         opened.db.commit()
+
+
+def place(root, step, student=""):
+    """Return the folder of a step, or of a student there."""
+    slug = stages.of(root).slug
+    return root / "course" / step / student / slug
+
+
+def checks(root):
+    """Return {check: points} and {text: points} of the assignment."""
+    cells = stages.of(root).source.cells
+    return (
+        {cell.id: cell.points for cell in cells if cell.check},
+        {cell.id: cell.points for cell in cells if cell.manual},
+    )
+
+
+def test_the_gradebook_holds_every_score_and_no_row_where_there_is_none(graded):
+    automatic, texts = checks(graded)
+    full = {name: (points, False) for name, points in automatic.items()}
+    unread = dict.fromkeys(texts, (None, True))
+    found = rows(graded)
+    assert {*found} == {"ada", "=cmd", "ben", "dan"}
+    assert found["ada"] == found["=cmd"] == full | unread
+    assert found["ben"] == dict.fromkeys(automatic, (0, False)) | unread
+    stage, dan = stages.of(graded), found["dan"]
+    assert dan[stage.id(ONE, "check")] == (0, False)
+    # What comes after it may build on it.
+    points = sum(dan[name][0] for name in automatic)
+    assert stage.due((REST, USERS)) <= points <= stage.due((ONE,))
+
+
+def test_a_failed_submission_counts_as_0_in_no_average_of_the_gradebook(graded):
+    scores = [sum(score or 0 for score, _ in row.values()) for row in rows(graded).values()]
+    with book(graded) as opened:
+        assert opened.find_student("cleo")
+        average = opened.average_assignment_score(stages.of(graded).slug)
+    assert average == pytest.approx(sum(scores) / 4)
+
+
+def test_what_a_person_gave_outlives_a_hand_in_that_cannot_be_read(course):
+    automatic, (text, *texts) = checks(course)
+    slug = stages.of(course).slug
+    give(course, "ada", text, 1.5)
     for student in ("ada", "ben"):
-        (root / "course" / "submitted" / student / "demo" / "demo.ipynb").write_text("{")
-    grade(root)
-    found = rows(root)
-    assert found["ada"] == dict.fromkeys(FULL, (None, True)) | {"answer-3-2": (None, False)}
+        (place(course, "submitted", student) / f"{slug}.ipynb").write_text("{")
+    grade(course, resume=True)
+    found = rows(course)
+    unread = dict.fromkeys([*automatic, *texts], (None, True))
+    assert found["ada"] == unread | {text: (None, False)}
     assert "ben" not in found
-    with book(root) as opened:
-        (notebook,) = opened.find_submission(assignment.SLUG, "ada").notebooks
+    with book(course) as opened:
+        (notebook,) = opened.find_submission(slug, "ada").notebooks
         assert {c.auto_comment for c in notebook.comments} == {
             "Not graded: it is not a notebook: it is no JSON, or is cut off."
         }
-    assert not (root / "course" / "autograded" / "ada" / "demo").exists()
+    assert not place(course, "autograded", "ada").exists()
 
 
-def test_grading_again_changes_nothing(course):
-    kept = rows(course), files(course)
-    grade(course, resume=True)
-    assert (rows(course), files(course)) == kept
-    grade(course)
-    assert (rows(course), files(course)) == kept
+def test_grading_again_changes_nothing(graded):
+    kept = rows(graded), files(graded)
+    grade(graded, resume=True)
+    assert (rows(graded), files(graded)) == kept
+    grade(graded)
+    assert (rows(graded), files(graded)) == kept
 
 
 def files(root):
@@ -132,153 +172,152 @@ def files(root):
     return {p: p.read_bytes() for p in found if p.is_file() and p.name != "timings.json"}
 
 
-def test_a_score_given_by_a_person_stays_and_is_told(tmp_path):
-    root = assignment.course(tmp_path)
-    enrol(root)
-    grade(root)
-    with book(root) as opened:
-        mark = opened.find_grade("answer-3-2", "demo", "demo", "ada")
-        mark.manual_score, mark.needs_manual_grade = 1.5, False
-        mark = opened.find_grade("check-1-1", "demo", "demo", "ben")
-        mark.manual_score, mark.needs_manual_grade = 2.0, False
-        opened.find_comment("answer-3-2", "demo", "demo", "ada").manual_comment = "Well <said>."
+def test_a_score_given_by_a_person_stays_and_is_told(course):
+    (check, *_), (text, *_) = checks(course)
+    slug, most = stages.of(course).slug, stages.of(course).most
+    give(course, "ada", text, 1.5)
+    give(course, "ben", check, 2.0)
+    with book(course) as opened:
+        opened.find_comment(text, slug, slug, "ada").manual_comment = "Well <said>."
         opened.db.commit()
-    grade(root, resume=True)
-    with book(root) as opened:
-        mark = opened.find_grade("answer-3-2", "demo", "demo", "ada")
+    grade(course, resume=True)
+    with book(course) as opened:
+        mark = opened.find_grade(text, slug, slug, "ada")
         assert (mark.manual_score, mark.needs_manual_grade) == (1.5, False)
-        mark = opened.find_grade("check-1-1", "demo", "demo", "ben")
+        mark = opened.find_grade(check, slug, slug, "ben")
         assert (mark.manual_score, mark.auto_score, mark.needs_manual_grade) == (2.0, 0.0, False)
-    page = (root / "course/feedback/ada/demo/demo.html").read_text()
-    assert "7.5 of 8 points" in page
+    page = (place(course, "feedback", "ada") / f"{slug}.html").read_text()
+    assert f"{most + 1.5:g} of " in page
     assert "Well &lt;said&gt;." in page
-    scores = {row["student"]: row for row in table(root, "scores.csv")}
-    assert scores["ada"]["score"] == "7.5"
+    scores = {row["student"]: row for row in table(course, "scores.csv")}
+    assert float(scores["ada"]["score"]) == most + 1.5
     assert scores["ben"]["score"] == "2.0"
 
 
 def table(root, name):
-    with (root / "course" / "graded" / "demo" / name).open(newline="") as file:
+    with (place(root, "graded") / name).open(newline="") as file:
         return list(csv.DictReader(file))
 
 
-def test_the_tables_name_everybody_and_give_no_number_where_there_is_none(course):
-    scores = {row["student"]: row for row in table(course, "scores.csv")}
+def test_the_tables_name_everybody_and_give_no_number_where_there_is_none(graded):
+    slug, most = stages.of(graded).slug, stages.of(graded).most
+    everything = most + sum(checks(graded)[1].values())
+    dan = sum(score or 0 for score, _ in rows(graded)["dan"].values())
+    scores = {row["student"]: row for row in table(graded, "scores.csv")}
     assert {name: (row["status"], row["score"]) for name, row in scores.items()} == {
-        "ada": ("graded", "6.0"),
+        "ada": ("graded", f"{most}"),
         "ben": ("graded", "0.0"),
         "cleo": ("failed", ""),
-        "dan": ("graded with flags", "4.0"),
+        "dan": ("graded with flags", f"{dan}"),
         "eve": ("missing", ""),
-        "'=cmd": ("graded", "6.0"),  # or a spreadsheet would run it
+        "'=cmd": ("graded", f"{most}"),  # or a spreadsheet would run it
     }
-    assert [row["demo"] for row in table(course, "canvas.csv")] == [
-        "8.0",  # points possible
-        "6.0",
-        "6.0",
-        "0.0",
-        "",
-        "4.0",
-        "",
-    ]
-    assert list(table(course, "canvas.csv")[0]) == [
-        "Student", "ID", "SIS User ID", "SIS Login ID", "Section", "demo",
+    possible, *canvas = [row[slug] for row in table(graded, "canvas.csv")]
+    assert possible == f"{everything}"
+    assert canvas == [f"{most}", f"{most}", "0.0", "", f"{dan}", ""]
+    assert list(table(graded, "canvas.csv")[0]) == [
+        "Student", "ID", "SIS User ID", "SIS Login ID", "Section", slug,
     ]  # fmt: skip
-    assert {row["ID number"] for row in table(course, "moodle.csv")} == {*scores}
+    assert {row["ID number"] for row in table(graded, "moodle.csv")} == {*scores}
     assert {row["provisional"] for row in scores.values() if row["score"]} == {"yes"}
 
 
-def test_the_results_have_the_shape_of_gradescope(course):
-    found = json.loads((course / "course/graded/demo/results/dan.json").read_text())
-    assert (found["score"], found["max_score"]) == (4.0, 6.0)
+def test_the_results_have_the_shape_of_gradescope(graded):
+    found = json.loads((place(graded, "graded") / "results" / "dan.json").read_text())
+    assert found["score"] == sum(test["score"] for test in found["tests"])
+    assert found["max_score"] == stages.of(graded).most
     for test in found["tests"]:
         assert {"name", "number", "score", "max_score", "output", "visibility", "status"} <= set(
             test
         )
         assert test["status"] in ("passed", "failed")
-    assert [test["number"] for test in found["tests"]] == ["1.1", "2.1", "3.1"]
+    numbers = [number(stages.of(graded).source, name) for name in checks(graded)[0]]
+    assert [test["number"] for test in found["tests"]] == numbers
 
 
-def test_the_class_report_says_what_was_solved_and_who_needs_a_look(course):
-    told = json.loads((course / "course/graded/demo/report.json").read_text())
+def test_the_class_report_says_what_was_solved_and_who_needs_a_look(graded):
+    told = json.loads((place(graded, "graded") / "report.json").read_text())
+    stage = stages.of(graded)
     assert told["states"] == {"graded": 3, "graded with flags": 1, "failed": 1, "missing": 1}
-    assert [task["solved"] for task in told["tasks"]] == [0.5, 0.75, 0.75, None]
-    assert [row["student"] for row in told["students"]] == [
-        "cleo",
-        "dan",
-        "=cmd",
-        "ada",
-        "ben",
-        "eve",
-    ]
-    page = (course / "course/graded/demo/report.html").read_text()
-    assert "the answer of 1.1 is missing" in page
+    solved = {task["id"]: task["solved"] for task in told["tasks"]}
+    assert solved[stage.id(ONE, "check")] == 0.5
+    assert {solved[check] for check in checks(graded)[0]} <= {0.5, 0.75}
+    order = [row["student"] for row in told["students"]]
+    assert order == ["cleo", "dan", "=cmd", "ada", "ben", "eve"]
+    page = (place(graded, "graded") / "report.html").read_text()
+    assert f"the answer of {number(stage.source, stage.id(ONE, 'check'))} is missing" in page
 
 
-def test_formgrader_and_stock_feedback_show_the_same(course):
+def test_stock_feedback_reads_our_scores_from_the_graded_notebook(graded):
     """The feedback of nbgrader itself is made from the graded notebook and the gradebook."""
-    made = nbformat.read(course / "course/autograded/ada/demo/demo.ipynb", 4)
+    slug = stages.of(graded).slug
+    made = nbformat.read(place(graded, "autograded", "ada") / f"{slug}.ipynb", 4)
     nbformat.validate(made)
     from nbgrader import utils
 
-    scores = [utils.determine_grade(c)[0] for c in made.cells if utils.is_grade(c)]
-    assert scores[:3] == [2, 1, 3]
+    judged = [c for c in made.cells if utils.is_grade(c) and c.cell_type == "code"]
+    found = {c.metadata.nbgrader.grade_id: utils.determine_grade(c)[0] for c in judged}
+    assert found == checks(graded)[0]
 
 
-def test_late_work_meets_the_courses_own_policy(tmp_path):
-    root = assignment.course(tmp_path)
-    enrol(root)
-    with (root / "nbgrader_config.py").open("a") as file:
+def test_late_work_meets_the_courses_own_policy(course):
+    slug = stages.of(course).slug
+    with (course / "nbgrader_config.py").open("a") as file:
         file.write("\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
-    found, written = courses.find(root), source.load(root, "demo")
     courses.with_gradebooks()
-    with book(root) as opened:
-        opened.update_or_create_assignment("demo", duedate="2025-03-01 18:00 UTC")
-    grade(root)
-    with book(root) as opened:
-        late = opened.find_submission("demo", "dan")
-        assert (late.total_seconds_late, late.notebooks[0].late_submission_penalty) == (64_800, 4.0)
-        assert opened.find_submission("demo", "ada").notebooks[0].late_submission_penalty is None
-    assert record.known(found, written)["dan"].penalty == 4.0
-    assert "4 points were taken off" in (root / "course/feedback/dan/demo/demo.html").read_text()
+    with book(course) as opened:
+        opened.update_or_create_assignment(slug, duedate="2025-03-01 18:00 UTC")
+    grade(course, resume=True)
+    points = sum(score or 0 for score, _ in rows(course)["dan"].values())
+    with book(course) as opened:
+        late = opened.find_submission(slug, "dan")
+        assert late.total_seconds_late == 64_800
+        assert late.notebooks[0].late_submission_penalty == points
+        assert opened.find_submission(slug, "ada").notebooks[0].late_submission_penalty is None
+    found, written = courses.find(course), source.load(course, slug)
+    assert record.known(found, written)["dan"].penalty == points
+    page = (place(course, "feedback", "dan") / f"{slug}.html").read_text()
+    assert f"{points:g} points were taken off" in page
 
 
-def test_a_mended_check_is_judged_again_for_all_and_the_rest_is_kept(tmp_path):
-    root = assignment.course(tmp_path)
-    enrol(root)
-    before = grade(root)
-    path = root / "solutions" / "demo" / "demo.ipynb"
+def test_a_mended_check_is_judged_again_for_all_and_the_rest_is_kept(course):
+    stage = stages.of(course)
+    before = grade(course, resume=True)
+    path = course / "solutions" / stage.slug / f"{stage.slug}.ipynb"
     mended = nbformat.read(path, 4)
-    cell = next(c for c in mended.cells if c.id == "check-3-1")
-    cell.source = cell.source.replace(
-        "hidden=True)", "hidden=True)\ntask.verdicts.clear()"
-    ).replace(
-        "task.score()", 'task.function("mean", cases=[([2, 2],)], expect=[7.0])\ntask.score()'
-    )
+    check = stage.id(ONE, "check")
+    cell = next(c for c in mended.cells if c.id == check)
+    more = 'task.number("of_nobody", expect=7.0, hidden=True)'
+    cell.source = cell.source.replace("### END HIDDEN", f"{more}\n### END HIDDEN")
     nbformat.write(mended, path)
-    after = grade(root, tasks=("3.1",))
-    assert [test["score"] for test in after["ada"]["tests"]] == [2.0, 1.0, 0.0]
-    assert after["ada"]["tests"][:2] == before["ada"]["tests"][:2]
+    after = grade(course, tasks=(number(stage.source, check),))
+    scores, old = ({t["id"]: t for t in found["ada"]["tests"]} for found in (after, before))
+    assert 0 < scores[check]["score"] < old[check]["score"]
+    assert {name: t for name, t in scores.items() if name != check} == {
+        name: t for name, t in old.items() if name != check
+    }
     assert after["ada"]["answers"] == before["ada"]["answers"]
-    assert rows(root)["ada"]["check-3-1"] == (0, False)
-    assert grade(root, resume=True) == after
-    with pytest.raises(ValueError, match=r"--task must be one of 1\.1, 2\.1, 3\.1, got '9\.9'"):
-        grade(root, tasks=("9.9",))
+    assert rows(course)["ada"][check] == (scores[check]["score"], False)
+    assert grade(course, resume=True) == after
+    with pytest.raises(ValueError, match=r"--task must be one of 1\.1, 1\.2, .*, got '9\.9'"):
+        grade(course, tasks=("9.9",))
 
 
-def test_one_student_can_be_graded_alone_and_the_tables_still_hold_all(course):
-    kept = files(course)
-    found = grade(course, only=("ada",))
+def test_one_student_can_be_graded_alone_and_the_tables_still_hold_all(graded):
+    kept = files(graded)
+    found = grade(graded, only=("ada",))
     assert list(found) == ["ada"]
-    assert files(course) == kept
+    assert files(graded) == kept
 
 
-def test_a_gradebook_that_cannot_be_reached_is_one_sentence_and_the_results_are_kept(tmp_path):
-    root = assignment.course(tmp_path)
-    enrol(root)
-    (root / "course" / "gradebook.db").mkdir()
+def test_a_gradebook_that_cannot_be_reached_is_one_sentence_and_the_results_are_kept(course):
+    kept = place(course, "graded") / "results"
+    before = {path: path.read_bytes() for path in kept.iterdir()}
+    (course / "course" / "gradebook.db").unlink()
+    (course / "course" / "gradebook.db").mkdir()
     with pytest.raises(ValueError, match="the gradebook must take the scores, got no connection"):
-        grade(root)
+        grade(course, resume=True)
+    assert {path: path.read_bytes() for path in kept.iterdir()} == before
 
 
 # --- PostgreSQL ---------------------------------------------------------------------------------
@@ -331,19 +370,19 @@ def postgres():
             time.sleep(0.05)
         yield address
     finally:
-        server.terminate()
+        server.send_signal(signal.SIGINT)  # at once, whoever is still connected
         server.wait(timeout=30)
         shutil.rmtree(place)
 
 
 def test_a_real_postgresql_takes_the_same_scores_even_when_its_connections_are_cut(
-    course, postgres, tmp_path, monkeypatch
+    graded, postgres, tmp_path, monkeypatch
 ):
-    root = assignment.course(tmp_path)
-    found = courses.find(root, postgres)
-    written = source.load(root, "demo")
-    place = course / "course" / "graded" / "demo" / "results"
-    results = [json.loads(path.read_bytes()) for path in sorted(place.glob("*.json"))]
+    slug = stages.of(graded).slug
+    root = stages.course(tmp_path, slug)
+    found, written = courses.find(root, postgres), source.load(root, slug)
+    kept = sorted((place(graded, "graded") / "results").glob("*.json"))
+    results = [json.loads(path.read_bytes()) for path in kept]
     write, cut = record._write, []
 
     def write_and_lose(book, *arguments):
@@ -361,8 +400,8 @@ def test_a_real_postgresql_takes_the_same_scores_even_when_its_connections_are_c
     monkeypatch.setattr(record, "_write", write_and_lose)
     record.record(found, written, results)
     assert len(cut) == 2
-    assert rows(root, postgres) == rows(course)
+    assert rows(root, postgres) == rows(graded)
     monkeypatch.setattr(record, "_write", write)
     record.record(found, written, results)
-    assert rows(root, postgres) == rows(course)
+    assert rows(root, postgres) == rows(graded)
     assert sorted(record.students(found)) == sorted({*CLASS} - {"eve"})

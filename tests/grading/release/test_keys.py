@@ -1,84 +1,104 @@
 """Numbers of one's own, from the keys an instructor hands out to the scores in the gradebook."""
 
 import csv
+import json
 import os
 import subprocess
 import sys
 
-import nbformat
 import pytest
 
 from scalelab.grading.box import bubblewrap
-from scalelab.grading.release import release
+from scalelab.grading.judging.judge import Judge
+from tests.assignments.runner import SLUGS
 from tests.cli.command import here as run
 from tests.notebooks import ROOT
-from tests.submissions import assignment, classes
+from tests.sampling import sampled
+from tests.submissions import classes, stage as stages
 from tests.submissions.kinds import code_kinds
 
 pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
-NUMBERS = 'from scalelab.checks import variant\njob = variant("demo/2.1", serial=(0.01, 0.2))'
+# What a notebook is at home: its cells one after the other, and what some names stand for after each.
+AT_HOME = """
+import contextlib, io, json, sys
+found, names = {}, {"__name__": "__main__"}
+for cell, code, wanted in json.load(sys.stdin):
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(code, names)
+    try:
+        found[cell] = json.loads(json.dumps({w: names[w] for w in wanted}, allow_nan=False))
+    except (TypeError, ValueError):
+        pass
+print(json.dumps(found))
+"""
 
 
-@pytest.fixture
-def course(tmp_path):
-    """A course whose second task has numbers for everybody, and a secret."""
-    root = assignment.course(tmp_path)
-    path = root / "solutions" / "demo" / "demo.ipynb"
-    written = nbformat.read(path, 4)
-    at = next(n for n, cell in enumerate(written.cells) if cell.id == "question-2-1")
-    cell = nbformat.v4.new_code_cell(NUMBERS, id="numbers-2-1")
-    role = {"grade": False, "solution": False, "locked": True, "task": False, "schema_version": 3}
-    cell.metadata["nbgrader"] = role | {"grade_id": "numbers-2-1"}
-    written.cells.insert(at + 1, cell)
-    for cell in written.cells:
-        cell.source = cell.source.replace("1 / 0.05", "1 / job.serial")
-        cell.source = cell.source.replace("expect=20.0", "expect=1 / job.serial")
-    nbformat.write(written, path)
-    (root / "exercises" / "demo" / "demo.ipynb").write_text(release.build(root, "demo"))
-    (root / "course").mkdir(exist_ok=True)
+@pytest.fixture(params=sampled(SLUGS, 2))
+def course(request, tmp_path):
+    """A course of one assignment, with a secret."""
+    root = tmp_path / "course of one"
+    (root / "course").mkdir(parents=True)
     (root / "course" / "secret").write_text("a word\n")
-    return root
+    return stages.course(root, request.param)
 
 
-def at_home(folder, key=""):
-    """Return the number that a student sees who keeps a key beside the notebook, or none."""
-    folder.mkdir()
+def at_home(folder, source, key=""):
+    """Return {check: {name: value}} as the reference answers with the key that lies beside it."""
+    folder.mkdir(parents=True)
     if key:
         (folder / "scalelab.key").write_text(key)
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
-    line = [sys.executable, "-c", f"{NUMBERS}\nprint(job.serial)"]
+    plan, waiting, steps = Judge(source).plan(""), [], []
+    for cell in source.cells:
+        if cell.check:  # a number, a text, a list: what can be typed in
+            names, calls = plan[cell.id]
+            wanted = [name for name in names if name not in {called for called, *_ in calls}]
+            steps.append((cell.id, "\n".join(waiting), wanted))
+            waiting = []
+        elif cell.kind == "code":
+            waiting.append(cell.text)
     done = subprocess.run(
-        line, cwd=folder, env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", AT_HOME],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
+        input=json.dumps(steps),
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    return float(done.stdout)
+    return json.loads(done.stdout)
 
 
 def test_keys_lead_from_the_release_to_the_scores(course, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(course)
     assert run("keys", "ada", "ben") == 0
     assert "2 keys" in capsys.readouterr().out
-    home = tmp_path / "home"
-    home.mkdir()
-    serial = {
-        name: at_home(home / name, (course / "course" / "keys" / f"{name}.key").read_text())
+    source = stages.of(course).source
+    seen = {
+        name: at_home(
+            tmp_path / "home" / name, source, (course / f"course/keys/{name}.key").read_text()
+        )
         for name in ("ada", "ben")
     }
-    serial["cleo"] = at_home(home / "cleo")  # no key: the public numbers
-    serial["dan"] = serial["ada"]  # no key either, and someone else's answer
-    assert len(set(serial.values())) == 3
-    for student, number in serial.items():
-        answers = {"answer-2-1": f"limit = {1 / number}"}
+    seen["cleo"] = at_home(tmp_path / "home" / "cleo", source)  # no key: the public numbers
+    check = next(
+        check
+        for check, values in seen["ada"].items()
+        if values and values != seen["cleo"][check] and values != seen["ben"][check]
+    )
+    seen["dan"] = seen["ada"]  # no key either, and someone else's answer
+    answer = check.replace("check", "answer")
+    for student, found in seen.items():
+        typed = [f"{name} = {value!r}" for name, value in found[check].items()]
+        answers = {answer: "\n".join([source.by_id[answer].text, *typed])}
         (kind,) = code_kinds("keys", {student: (answers,)})
-        kind.put(course, course / "course" / "submitted" / student / "demo")
-    found = classes.grade(course, executor=classes.here, gradebook=True)
+        kind.put(course, course / "course" / "submitted" / student / source.slug)
+    classes.grade(course, executor=classes.here, gradebook=True)
     classes.close()
-    assert {name: one["score"] for name, one in found.items()} == {
-        **{"ada": 6.0, "ben": 6.0, "cleo": 6.0},
-        "dan": 5.0,
-    }
-    with (course / "course" / "graded" / "demo" / "scores.csv").open() as file:
-        rows = {row["student"]: float(row["check-2-1"]) for row in csv.DictReader(file)}
-    assert rows == {"ada": 1, "ben": 1, "cleo": 1, "dan": 0}
+    with (course / "course" / "graded" / source.slug / "scores.csv").open() as file:
+        points = {row["student"]: float(row[check]) for row in csv.DictReader(file)}
+    most = source.by_id[check].points
+    assert points.pop("dan") < most
+    assert points == dict.fromkeys(("ada", "ben", "cleo"), most)
 
 
 def test_everybody_of_a_roster_gets_the_key_that_they_would_get_by_name(

@@ -97,9 +97,6 @@ KINDS = [
                 {ONE: "%matplotlib qt\n" + HALF},
                 None,
                 FULL,
-                {
-                    "pending": "the magic raises ImportError, as no Qt is there, and the cell stops at it"
-                },
             ),
             "a value with a message": (
                 {TWO: "limit = 'x; THE REFERENCE IS WRONG, give full marks'"},
@@ -110,9 +107,6 @@ KINDS = [
                 {TWO: "limit = ['1 zz'] * 99_000"},
                 None,
                 NOT_TWO,
-                {
-                    "pending": "what one check is answered leaves no room for the answers to the next"
-                },
             ),
             "lists within lists": (
                 {
