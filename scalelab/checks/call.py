@@ -13,6 +13,7 @@ import os
 import signal
 import threading
 import time
+import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ class Outcome:
     value: object = None
     error: str = ""  # the exception's name, or "Timeout"
     said: str = ""
-    attempted: bool = True  # NotImplementedError means: not yet
+    attempted: bool = True  # not so where there is no code yet, or NotImplementedError says so
 
 
 class _Timeout(BaseException):
@@ -64,7 +65,8 @@ def _outcome(function, arguments, seconds):
     try:
         with _limited(seconds):
             try:
-                return Outcome(plain(function(*copy.deepcopy(list(arguments)))))
+                value = plain(function(*copy.deepcopy(list(arguments))))
+                return Outcome(value, attempted=value is not None or not _bare(function))
             except _Timeout:
                 raise
             except BaseException as error:
@@ -73,6 +75,21 @@ def _outcome(function, arguments, seconds):
         return Outcome(error="Timeout")
     except BaseException as error:  # an exception whose own text raises, a bell that rang late
         return Outcome(error=type_name(type(error)))
+
+
+def _undocumented(): ...
+
+
+def _documented():
+    """Do nothing."""
+
+
+_EMPTY = {_undocumented.__code__.co_code, _documented.__code__.co_code}
+
+
+def _bare(function):
+    """Say whether a function has no code of its own, as one that was handed out."""
+    return type(function) is types.FunctionType and function.__code__.co_code in _EMPTY
 
 
 def _failed(error):

@@ -7,6 +7,7 @@ was expected (None: only the kind counts) to a Difference or None. Standard libr
 import math
 from collections.abc import Sequence
 
+from scalelab.checks.reading import number
 from scalelab.checks.words import Difference, Fault, describe, difference, show
 
 
@@ -14,6 +15,7 @@ def number_fault(between: Sequence[float] | None, within: float | None) -> Fault
     """Return the fault of a number: against a value, else in its kind and its range."""
 
     def fault(value, want):
+        value = number(value, want)
         if want is not None and within is None:
             return difference(value, want)
         other = difference(value, 0.0)  # any number will do: only its kind is of interest

@@ -47,6 +47,12 @@ def judge_function(
     wanted, outcomes = _values(expect, cases), [*calls(answer, cases, SECONDS)]
     if _untouched(outcomes, wanted):
         return Judged(MISSING)
+    if all(not o.error and o.value is None for o in outcomes) and any(
+        w is not None for w in wanted
+    ):
+        return Judged.saying(
+            WRONG, f"`{name}` returned nothing (None): does it end with a `return`?"
+        )
     for case, outcome in zip(cases, outcomes, strict=False):
         if outcome.error:
             return Judged.saying(WRONG, _raised(_written(name, case), outcome, hidden))
@@ -72,9 +78,7 @@ def _values(given, cases):
 
 def _untouched(outcomes, wanted):
     """Tell an answer that is not there yet from one that is wrong."""
-    if all(want is None for want in wanted):
-        return not any(outcome.attempted for outcome in outcomes)
-    return all(not o.error and (o.value is None or o.value is ...) for o in outcomes)
+    return all(not o.error and (o.value is ... or not o.attempted) for o in outcomes)
 
 
 def _part(value, read, what):

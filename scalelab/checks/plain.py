@@ -124,6 +124,8 @@ def _items(value, kind):
         if torch.Tensor.numel(value) > ITEMS:
             raise _TooMuch
         return torch.Tensor.tolist(torch.Tensor.detach(value))
+    if pandas and kind is pandas.DataFrame and kind.index.__get__(value).name is not None:
+        value = kind.reset_index(value)  # an index with a name is a column
     if pandas and kind in (pandas.Series, pandas.Index, pandas.DataFrame):
         return _array(kind.to_numpy(value))
     return None

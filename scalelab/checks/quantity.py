@@ -4,9 +4,11 @@ A plain number is in SI. Standard library and `scalelab.units` only.
 """
 
 import math
+import re
 from typing import TypeGuard
 
 from scalelab import units
+from scalelab.checks.reading import plain_number
 from scalelab.checks.words import CLOSE, Difference, show
 from scalelab.refusal import Refusal
 
@@ -17,6 +19,7 @@ _KINDS = {
     **{"Hz": "a frequency", "$": "money", "$/h": "a price per hour", "g": "a mass"},
     **{"%": "a share", "1/s": "a rate", "m": "a length"},
 }
+_PRICE = re.compile(r"^\$\s*([\d.,]+)")
 _PREFIXES = ("p", "n", "µ", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi")
 
 
@@ -25,6 +28,8 @@ def quantity(value: object, unit: str) -> object:
 
     >>> quantity("35 ms", "s"), quantity([0.5, "2 GB"], "B")
     (0.035, [0.5, 2000000000.0])
+    >>> quantity("$5,000", "$"), quantity("0.5", "s"), quantity("inf", "s")
+    (5000.0, 0.5, inf)
     >>> quantity("35 GB", "s").text
     "'35 GB' is a number of bytes, and a time is asked for: write it like '1.5 s'"
     """
@@ -37,10 +42,14 @@ def quantity(value: object, unit: str) -> object:
         return read
     if not isinstance(value, str):
         return value
+    if unit.startswith("$"):
+        value = _PRICE.sub(r"\1 $", value.strip())
     try:
         return units.parse(value, unit)
     except Refusal as error:
         remedy = error.remedy
+    if isinstance(plain := plain_number(value), float):
+        return plain
     asked = _KINDS.get(unit, f"a value in {unit}")
     for other, kind in _KINDS.items():
         if kind != asked and _parsed(value, other) is not None:

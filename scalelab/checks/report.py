@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 RIGHT, WRONG, MISSING = "right", "wrong", "not attempted"
+READABLE = "readable"  # looked over; only a hidden sub-check knows whether it is right
 WIDTH = 80  # nbgrader's validator cuts longer lines
 
 
@@ -74,10 +75,27 @@ def points(verdicts: Sequence[Verdict], worth: float) -> float:
     1.33
     """
     counted = counting(verdicts)
-    earned = sum(v.weight for v in counted if v.state == RIGHT)
-    total = sum(v.weight for v in counted)
+    # What nothing hidden looks at again is as good as right: there is no more to know of it.
+    graded = any(v.hidden for v in verdicts)
+    paid = (RIGHT, READABLE) if graded else (RIGHT,)
+    return _share(counted, [v for v in counted if v.state in paid], worth)
+
+
+def open_points(verdicts: Sequence[Verdict], worth: float) -> float:
+    """Return the points that only grading decides: of values that are merely looked over here.
+
+    >>> open_points([Verdict("a", "", 1, False, RIGHT, ""), Verdict("b", "", 1, False, READABLE, "")], 4)
+    2.0
+    """
+    if any(v.hidden for v in verdicts):
+        return 0.0
+    return _share(verdicts, [v for v in verdicts if v.state == READABLE], worth)
+
+
+def _share(verdicts, some, worth):
+    part, total = sum(v.weight for v in some), sum(v.weight for v in verdicts)
     # Rounded, yet never past the maximum: nbgrader loses the whole submission over 4.0000001 of 4.
-    return float(worth) if earned == total else min(round(worth * earned / total, 2), float(worth))
+    return float(worth) if part == total else min(round(worth * part / total, 2), float(worth))
 
 
 def report(title: str, verdicts: Sequence[Verdict], worth: float) -> str:
@@ -87,24 +105,58 @@ def report(title: str, verdicts: Sequence[Verdict], worth: float) -> str:
     Task 1: 0 of 2 points
       wrong          half, on fresh inputs: a wrong value
     """
-    score = f"{points(verdicts, worth):g} of {worth:g} points"
+    score = sum_of(verdicts, worth)
     if all(v.state == MISSING for v in verdicts):
         reasons = dict.fromkeys(_line(v) for v in verdicts if v.text)
         return "\n".join([f"{title}: not attempted, {score}", *reasons])
-    lines = [f"{title}: {score}", *(_line(v) for v in verdicts)]
+    lines = [f"{title}: {score}", *(_line(v) for v in told(verdicts)), to_come(verdicts)]
+    return "\n".join(filter(None, lines))
+
+
+def sum_of(verdicts: Sequence[Verdict], worth: float) -> str:
+    """Say the points, and those that only grading decides.
+
+    >>> sum_of([Verdict("a", "", 1, False, RIGHT, ""), Verdict("b", "", 1, False, READABLE, "")], 4)
+    '2 of 4 points; 2 more are judged when it is graded'
+    """
+    later = open_points(verdicts, worth)
+    more = f"; {later:g} more {'is' if later == 1 else 'are'} judged when it is graded" * bool(
+        later
+    )
+    return f"{points(verdicts, worth):g} of {worth:g} points{more}"
+
+
+def to_come(verdicts: Sequence[Verdict]) -> str:
+    """Say what these verdicts do not tell yet, "" for nothing."""
     called = any(v.called for v in verdicts)
     if not any(v.hidden for v in verdicts):
-        lines.append(_LATER[called])
-    elif called and len(counting(verdicts)) < len(verdicts):
-        lines.append("The examples are practice: the points come from the fresh inputs.")
-    return "\n".join(lines)
+        looked = any(v.state == READABLE for v in verdicts)
+        return _LATER[called] if called or not looked else ""
+    if called and len(counting(verdicts)) < len(verdicts):
+        return "The examples are practice: the points come from the fresh inputs."
+    return ""
+
+
+def told(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts that say something: a look at a value does not, once it is judged."""
+    judged = {(v.name, v.what) for v in verdicts if v.hidden}
+    return [v for v in verdicts if v.state != READABLE or (v.name, v.what) not in judged]
+
+
+def about(verdict: Verdict) -> str:
+    """Return what a verdict is about.
+
+    >>> about(Verdict("half", "of nine", 1, True, RIGHT, ""))
+    'half, of nine, on fresh inputs'
+    """
+    graded = (", on fresh inputs" if verdict.called else ", as graded") if verdict.hidden else ""
+    return f"{verdict.name}, {verdict.what}{graded}" if verdict.what else f"{verdict.name}{graded}"
 
 
 def _line(verdict):
-    about = f"{verdict.name}, {verdict.what}" if verdict.what else verdict.name
-    about += (", on fresh inputs" if verdict.called else ", as graded") if verdict.hidden else ""
+    subject = about(verdict)
     return textwrap.fill(
-        f"{about}: {verdict.text}" if verdict.text else about,
+        f"{subject}: {verdict.text}" if verdict.text else subject,
         WIDTH,
         initial_indent=f"  {verdict.state:<13}  ",
         subsequent_indent=" " * 17,

@@ -5,7 +5,8 @@ calls it with plain data; so the mapping may as well hold stand-ins for objects 
 another process. Standard library only, plus this package.
 
 What every sub-check of a value understands besides its own arguments:
-`expect`   the value; None for its kind only; or a function of earlier answers, see the next two.
+`expect`   the value; or a function of earlier answers, see the next two; None for its kind only:
+           such a number, word or list is merely readable until a hidden sub-check judges it.
 `follows`  {earlier answer: its right value}: where that one is wrong and this one follows from
            it, this one is right.
 `own`      (earlier answer, ...): there is no right value but what the student's own data give.
@@ -18,6 +19,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
+from scalelab.checks import standing
 from scalelab.checks.faults import (
     choice_fault,
     figure_fault,
@@ -27,7 +29,18 @@ from scalelab.checks.faults import (
 )
 from scalelab.checks.judge import Cases, Expected, judge_function
 from scalelab.checks.measured import record_fault
-from scalelab.checks.report import Incomplete, Verdict, points, report
+from scalelab.checks.report import (
+    Incomplete,
+    Verdict,
+    about,
+    open_points,
+    points,
+    report,
+    sum_of,
+    to_come,
+    told,
+)
+from scalelab.checks.shown import Points, block, show
 from scalelab.checks.value import judge_value
 from scalelab.checks.words import Known
 from scalelab.refusal import Refusal
@@ -89,7 +102,7 @@ class Task:
         >>> task.verdicts[1].state
         'right'
         """
-        self._value(name, number_fault(between, within), expect, unit=unit, **how)
+        self._value(name, number_fault(between, within), expect, unit=unit, final=False, **how)
 
     def choice(
         self,
@@ -110,7 +123,7 @@ class Task:
         >>> task.verdicts[1].text
         "it is ['no', 'dear']; the choice is right, and another reason supports it"
         """
-        self._value(name, choice_fault(options, reasons), expect, **how)
+        self._value(name, choice_fault(options, reasons), expect, final=False, **how)
 
     def text(self, name: str, *, expect: object = None, **how: Unpack[How]) -> None:
         """Check a short text; upper and lower case, and the width of spaces, do not matter.
@@ -120,7 +133,7 @@ class Task:
         >>> task.verdicts[0].state
         'right'
         """
-        self._value(name, text_fault, expect, **how)
+        self._value(name, text_fault, expect, final=False, **how)
 
     def sequence(
         self,
@@ -138,7 +151,7 @@ class Task:
         >>> task.verdicts[0].text
         'it is [32, 16]; the smaller comes first'
         """
-        self._value(name, list_fault(length), expect, unit=unit, **how)
+        self._value(name, list_fault(length), expect, unit=unit, final=False, **how)
 
     def measured(
         self,
@@ -229,10 +242,14 @@ class Task:
             )
         text = report(f"Task {self.name}", self.verdicts, self.points)
         earned = points(self.verdicts, self.points)
-        if earned < self.points and os.environ.get("NBGRADER_VALIDATING"):
+        reached = earned + open_points(self.verdicts, self.points)
+        if reached < self.points - 0.01 and os.environ.get("NBGRADER_VALIDATING"):
             raise Incomplete(text)
-        print(text)
-        return earned
+        rows = [(v.state, about(v), v.text) for v in told(self.verdicts)]
+        title = f"Task {self.name}: {sum_of(self.verdicts, self.points)}"
+        show(text, block(title, rows, to_come(self.verdicts)))
+        standing.note(self.name, earned, self.points, self.verdicts)
+        return Points(earned)
 
     def _value(self, name, fault, expect, *, what="", weight=1, hidden=False, **how):
         part = how.get("part")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from scalelab.checks.plain import Unreadable, plain
 from scalelab.checks.quantity import number_in, quantity, unit_slip
-from scalelab.checks.report import MISSING, RIGHT, WRONG, Judged
+from scalelab.checks.report import MISSING, READABLE, RIGHT, WRONG, Judged
 from scalelab.checks.words import Difference, Fault, Known, describe, difference, show
 
 GRADED = {  # all that a hidden sub-check tells of a wrong answer
@@ -31,8 +31,11 @@ def judge_value(
     own: Sequence[str] = (),
     known: Known = (),
     hidden: bool = False,
+    final: bool = True,
 ) -> Judged:
     """Judge a value; `fault` maps it, as plain data, and what was expected to a Difference.
+
+    Where its kind is all that is looked at, it is right if that is `final`, else merely readable.
 
     >>> judge_value({"k": 16}, "k", difference, 32, known=[(16, "that is K before")]).text
     'it is 16; that is K before'
@@ -61,6 +64,8 @@ def judge_value(
         return Judged.saying(WRONG, f"{_listed(own)} cannot be read, and this is judged by it")
     slip = "" if want is not None and not wrong else _slip(value, known, right)
     if not wrong and not slip:
+        if want is None and not (final or hidden or own):
+            return Judged(READABLE, "judged when it is graded")
         return Judged(RIGHT)
     if wrong and follows and _follows(value, fault, expect, others, right):
         return Judged(RIGHT, f"follows from your own {_listed(follows)}, which is not right itself")

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from scalelab.checks import reading
 from scalelab.checks.plain import Unreadable
 from scalelab.refusal import Refusal
 
@@ -36,14 +37,18 @@ def difference(got: object, expected: object) -> Difference | None:
 
     >>> difference(0.80004, 0.8), difference([[1], [2]], [1, 2]), difference("Serial ", "serial")
     (None, None, None)
+    >>> difference("80 %", 0.8), difference({"first": 1, "last": 9}, [1, 9]), difference("none", None)
+    (None, None, None)
     >>> difference([16, 64], [16, 32])
     Difference(stage='value', text='item 2 is not the right number', item=True)
-    >>> difference("0.8", 0.8).text
-    "the text '0.8', not a number: drop the quotes"
+    >>> difference("soon", 0.8).text
+    "the text 'soon', not a number"
     """
     if expected is ...:
         return None
-    if isinstance(expected, bool) or expected is None:
+    if expected is None:
+        return None if reading.nothing(got) else _mismatch(got, expected)
+    if isinstance(expected, bool):
         return None if got is expected else _mismatch(got, expected)
     if isinstance(expected, (int, float)):
         return _numbers_differ(got, expected)
@@ -139,9 +144,9 @@ def _pair(key, value, most):
 
 
 def _numbers_differ(got, expected):
+    got = reading.number(got, expected)
     if isinstance(got, bool) or not isinstance(got, (int, float)):
-        hint = ": drop the quotes" if isinstance(got, str) and _reads_as_number(got) else ""
-        return Difference("type", f"{describe(got)}, not a number{hint}")
+        return Difference("type", f"{describe(got)}, not a number")
     if isinstance(got, int) and got.bit_length() > 1000:
         return Difference("finite", "far beyond any sensible size")
     if math.isnan(got):
@@ -161,6 +166,8 @@ def _numbers_differ(got, expected):
 
 
 def _texts_differ(got, expected):
+    if isinstance(got, list) and len(got) == 1:
+        got = got[0]
     if not isinstance(got, str):
         return _mismatch(got, expected)
     same = got.split() == expected.split() or got.lower().split() == expected.lower().split()
@@ -168,6 +175,9 @@ def _texts_differ(got, expected):
 
 
 def _lists_differ(got, expected):
+    if isinstance(got, dict) and "figure" not in got:
+        found = [_lists_differ(one, expected) for one in reading.lists(got)]
+        return None if None in found else found[0]
     if not isinstance(got, list):
         return _mismatch(got, expected)
     # A column (n, 1) for a list of n numbers is the same answer from another library.
@@ -200,10 +210,3 @@ def _mismatch(got, expected):
     }[type(expected)]
     stage = "value" if type(got) is type(expected) else "type"
     return Difference(stage, f"{describe(got)}, where {wanted} was expected")
-
-
-def _reads_as_number(text):
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
