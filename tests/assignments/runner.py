@@ -110,8 +110,17 @@ class Assignment:
                 with contextlib.suppress(Exception if kind == "answer" else ()):
                     _run((answers or {}).get(key, cell.source), names)
             elif graded is not None:
-                graded[key] = _graded(cell, names)
+                graded[key] = graded_cell(cell, names)
         return names
+
+    def at_each_check(self):
+        """Run the reference; yield (check id, its cell, the names there are) where a check stands."""
+        names = {"__name__": "__main__"}
+        for key, cell in self.cells.items():
+            if key in self.checks:
+                yield key, cell, names
+            elif cell.cell_type == "code":
+                _run(cell.source, names)
 
 
 @functools.cache
@@ -145,9 +154,10 @@ def _run(source, names):
     return value, out.getvalue(), err.getvalue()
 
 
-def _graded(cell, names):
+def graded_cell(cell, names):
+    """Run a check cell on some names; return what it came to."""
     value, out, err = _run(cell.source, names)
-    assert type(value) is float, f"a check cell must end in a plain float, got {value!r}"
+    assert isinstance(value, float), f"a check cell must end in its points, got {value!r}"
     assert not err, f"a check cell must not write to stderr, got {err!r}"
     shown = nbformat.v4.new_output("execute_result", {"text/plain": repr(value)})
     points, most = utils.determine_grade(nbformat.from_dict({**cell, "outputs": [shown]}))

@@ -1,0 +1,195 @@
+"""A right answer in another style loses nothing: what a person would read, the checks read."""
+
+import contextlib
+import math
+from collections import namedtuple
+from decimal import Decimal
+from fractions import Fraction
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from scalelab import units
+from scalelab.checks.plain import plain
+from scalelab.checks.task import Task
+from tests.assignments.runner import SLUGS, Assignment, graded_cell, in_course
+from tests.sampling import sampled
+
+NUMBERS = {
+    "text": str,
+    "text with thousands": lambda v: f"{v:,}",
+    "text with spaces": lambda v: f"  {v} ",
+    "text with a sign": lambda v: f"+{v}" if v >= 0 else str(v),
+    "scientific text": lambda v: f"{v:.12e}",
+    "text in quotes of NumPy": lambda v: np.str_(v),
+    "NumPy scalar": np.float64,
+    "array without dimensions": np.array,
+    "array of one": lambda v: np.array([v]),
+    "column of one": lambda v: np.array([[v]]),
+    "list of one": lambda v: [v],
+    "tuple of one": lambda v: (v,),
+    "tensor": lambda v: torch.tensor(v, dtype=torch.float64),
+    "tensor of one": lambda v: torch.tensor([v], dtype=torch.float64),
+    "series of one": lambda v: pd.Series([v]),
+    "decimal": lambda v: Decimal(repr(v)),
+    "fraction": lambda v: Fraction(v),
+    "float": float,
+    "rounded to five digits": lambda v: v if isinstance(v, int) else float(f"{v:.5g}"),
+}
+COUNTS = {
+    "with a noun": lambda v: f"{v} GPUs",
+    "with another noun": lambda v: f"{v:,} workers",
+    "as a factor": lambda v: f"{v}x",
+    "with its word": lambda v: f"{v} times",
+    "whole float": float,
+    "NumPy integer": np.int64,
+}
+SHARES = {"percent": lambda v: f"{100 * v:.10g} %", "percent, tight": lambda v: f"{100 * v:.10g}%"}
+MONEY = {
+    "dollars before": lambda v: f"${v:,}",
+    "dollars behind": lambda v: f"{v:,} $",
+    "dollars, spaced": lambda v: f"$ {v}",
+}
+LISTS = {
+    "list": list,
+    "tuple": tuple,
+    "array": lambda v: np.array(v),
+    "column": lambda v: np.array(v).reshape(-1, 1) if np.ndim(v) == 1 else v,
+    "series": lambda v: pd.Series(v) if np.ndim(v) == 1 else pd.DataFrame(v),
+    "table with an index": lambda v: (
+        pd.DataFrame([r[1:] for r in v], index=pd.Index([r[0] for r in v], name="K"))
+        if np.ndim(v) == 2 and len(v[0]) > 1
+        else v
+    ),
+    "dictionary": lambda v: {f"part {n}": one for n, one in enumerate(v)},
+    "list of dictionaries": lambda v: (
+        [{f"c{n}": one for n, one in enumerate(row)} for row in v] if np.ndim(v) == 2 else v
+    ),
+    "columns by name": lambda v: (
+        {f"c{n}": list(one) for n, one in enumerate(zip(*v, strict=True))} if np.ndim(v) == 2 else v
+    ),
+    "named tuple": lambda v: namedtuple("Pair", [f"n{n}" for n in range(len(v))])(*v),
+    "list of texts": lambda v: [str(one) if isinstance(one, float) else one for one in v],
+    "list of NumPy numbers": lambda v: [np.float64(o) if isinstance(o, float) else o for o in v],
+}
+TEXTS = {
+    "upper": str.upper,
+    "lower": str.lower,
+    "padded": lambda v: f" {v}\n",
+    "title": str.title,
+    "list of one": lambda v: [v],
+    "text of NumPy": np.str_,
+}
+NOTHING = {"NaN": lambda v: math.nan, "word": lambda v: "none", "n/a": lambda v: "n/a"}
+ENDLESS = {
+    "text": lambda v: "inf",
+    "sign": lambda v: "∞",
+    "word": lambda v: "infinity",
+    "NumPy": lambda v: np.float32("inf"),
+    "list of one": lambda v: [v],
+}
+COUNT = sum(map(len, (NUMBERS, COUNTS, SHARES, MONEY, LISTS, TEXTS, NOTHING, ENDLESS)))
+
+
+def styles(value, unit):
+    """Return the styles in which a person would understand a plain value, by name."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, str):
+        return TEXTS
+    if isinstance(value, list):
+        return LISTS if value and not any(one is None for one in value) else {}
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return {}
+    if math.isinf(value):
+        return ENDLESS
+    found = dict(NUMBERS)
+    if unit == "$":
+        found |= MONEY
+    elif unit:
+        found["with its unit"] = lambda v: units.text(v, unit, digits=12)
+    elif isinstance(value, int):
+        found |= COUNTS
+    elif 0 < value < 1:
+        found |= SHARES
+    return found
+
+
+@contextlib.contextmanager
+def asked():
+    """Note what a check asks for: {name: unit}, and {name of a function: None}."""
+    noted, value, function = {}, Task._value, Task.function
+
+    def note_value(task, name, *given, **how):
+        if how.get("part") is None and not how.get("own"):
+            noted.setdefault(name, how.get("unit", ""))
+        return value(task, name, *given, **how)
+
+    def note_function(task, name, **how):
+        if how.get("read") is None:
+            noted.setdefault(name, None)
+        return function(task, name, **how)
+
+    with mock.patch.multiple(Task, _value=note_value, function=note_function):
+        yield noted
+
+
+def styled(answer, style):
+    """Return an answer in a style: a value, or a function whose results are."""
+    if callable(answer) and not isinstance(answer, type):
+        return lambda *given: _or_as_it_is(style, answer(*given))
+    return _or_as_it_is(style, plain(answer))
+
+
+def _or_as_it_is(style, value):
+    try:
+        return style(value)
+    except (TypeError, ValueError, ArithmeticError, AttributeError):
+        return value  # a result of another kind, which this style is not for
+
+
+def test_there_are_as_many_styles_as_people_have():
+    assert COUNT >= 40
+
+
+@pytest.mark.parametrize("slug", sampled(SLUGS, 2))
+def test_a_right_answer_in_another_style_gets_full_marks(slug):
+    lost = []
+    with in_course():
+        for check, cell, names in Assignment(slug).at_each_check():
+            with asked() as noted:
+                graded_cell(cell, dict(names))
+            for name, unit in noted.items():
+                for kind, style in _tried(names.get(name), unit):
+                    changed = {**names, name: styled(names[name], style)}
+                    got = graded_cell(cell, changed)
+                    if got.points < got.most:
+                        lost.append((check, name, kind, got.text))
+    assert not lost, "\n".join(" | ".join(" ".join(one.split()) for one in row) for row in lost)
+
+
+def _tried(answer, unit):
+    """Yield the styles to try with an answer; a function's own first result tells of what kind it is."""
+    if unit is not None:
+        yield from styles(plain(answer), unit).items()
+    elif callable(answer):
+        for group in (NUMBERS, LISTS, TEXTS, NOTHING, ENDLESS):
+            for kind, style in group.items():
+                yield kind, _only(style, group)
+
+
+def _only(style, group):
+    """Return a style that leaves results of another kind as they are."""
+
+    def applied(value):
+        value = plain(value)
+        return (
+            style(value)
+            if styles(value, "") and group.items() <= styles(value, "").items()
+            else value
+        )
+
+    return applied
