@@ -4,6 +4,7 @@ It is called with plain data and what comes back is read as plain data; nothing 
 Standard library only, plus this package.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -85,10 +86,13 @@ def _part(value, read, what):
     """Return the part of a result that is to be judged, or why there is none."""
     if isinstance(value, Unreadable):
         return Difference("type", value.what)
-    try:
-        return read(value) if read else value
-    except (TypeError, LookupError, ValueError):
-        return Difference("shape", f"it holds no {what}")
+    if not read:
+        return value
+    named = isinstance(value, dict)
+    for shape in (value, [*value.values()]) if named else (value,):  # parts by name, or in order
+        with contextlib.suppress(TypeError, LookupError, ValueError):
+            return read(shape)
+    return Difference("shape", f"it holds no {what}")
 
 
 def _slip(values, known, cases):

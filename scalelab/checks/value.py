@@ -82,6 +82,8 @@ def _part(value, part):
     """Return the part of an answer that is asked for: a key of a dictionary, or a position."""
     if part is None or value is None or value is ...:
         return value
+    if isinstance(value, dict) and isinstance(part, int) and part not in value:
+        value = [*value.values()]  # parts by name, asked for in order
     try:
         return value[part]
     except (LookupError, TypeError):

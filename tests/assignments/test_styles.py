@@ -120,8 +120,8 @@ def styles(value, unit):
 
 @contextlib.contextmanager
 def asked():
-    """Note what a check asks for: {name: unit}, and {name of a function: None}."""
-    noted, value, function = {}, Task._value, Task.function
+    """Note what a check asks for: {name: unit}, and {name of a function: None}; no records of times."""
+    noted, value, function, measured = {}, Task._value, Task.function, Task.measured
 
     def note_value(task, name, *given, **how):
         if how.get("part") is None and not how.get("own"):
@@ -133,8 +133,16 @@ def asked():
             noted.setdefault(name, None)
         return function(task, name, **how)
 
-    with mock.patch.multiple(Task, _value=note_value, function=note_function):
+    def note_measured(task, name, **how):
+        measured(task, name, **how)
+        records.add(name)
+
+    records = set()
+    patched = {"_value": note_value, "function": note_function, "measured": note_measured}
+    with mock.patch.multiple(Task, **patched):
         yield noted
+    for name in records & noted.keys():
+        del noted[name]
 
 
 def styled(answer, style):

@@ -114,12 +114,13 @@ class Judge:
                 "mend it in the source"
             ) from None
         tasks = [v for n, v in names.items() if type(v) is Task and n not in self._stages[key]]
-        if type(value) is not float or not 0 <= value <= cell.points or len(tasks) != 1:
+        scored = isinstance(value, float) and 0 <= value <= cell.points
+        if not scored or len(tasks) != 1:
             raise Refusal(
                 f"{cell.id} must keep one Task and end in its score(), got {value!r}: "
                 "see the other checks"
             )
-        return value, tasks[0], out.getvalue()
+        return float(value), tasks[0], out.getvalue()
 
     def _stage(self, key):
         """Run the locked cells and return their names; one that needs an answer does without."""

@@ -111,7 +111,7 @@ def test_what_one_gpu_says_is_uncertain_by_a_third():
 
 def test_an_epoch_that_the_logs_number_from_1_is_not_counted_twice():
     """Runs of DLRM that saw 3,775,334,400 of 4,195,197,692 samples stood as 1.9 epochs."""
-    seen = 3_775_334_400 / 4_195_197_692  # train_samples of a log on 8 GPUs, whose last epoch_num is 1.8999
+    seen = 3_775_334_400 / 4_195_197_692  # of a log on 8 GPUs, whose last epoch_num is 1.8999
     assert seen == pytest.approx(0.8999, abs=5e-5)
     epochs = datasets.load("mlperf1.0_nvidia_dlrm").column("work_to_target")
     assert all(0.85 < one <= 1 for one in epochs)

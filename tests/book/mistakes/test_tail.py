@@ -3,10 +3,12 @@
 import ast
 import contextlib
 import io
+import re
 
 import numpy as np
 import pytest
 
+from scalelab.measure.serving import load
 from scalelab.models import waiting
 from tests.notebooks import chapter
 
@@ -132,6 +134,77 @@ def test_a_chat_holds_as_many_answers_as_its_passes_and_prompts_allow():
     assert (
         sum(held) / now > 1.02 * expected
     )  # at a random moment there are more than in a mean pass
+
+
+def test_the_played_p99_lies_on_the_side_of_the_formula_that_the_text_names():
+    _, names = ran("queue-simulate")
+    off = waiting.percentile(names["response"], 0.99) / (0.010 * np.log(100) / (1 - 0.8)) - 1
+    side = "above" if off > 0 else "below"
+    assert f"{abs(off):.0%} {side} the formula's" in CELLS["queue-agree"]
+
+
+@pytest.mark.parametrize("delay", [0.035, 0.150])
+def test_most_cancelled_copies_cost_no_service(delay, monkeypatch):
+    """Twenty servers, 80% busy, as in the chapter: services that were started beyond one each."""
+    started = []
+
+    class Counting(waiting.simulated._Pools):
+        def enter(self, request, now, seconds, pool):
+            started.extend([request] * bool(self._idle[pool]))
+            super().enter(request, now, seconds, pool)
+
+    monkeypatch.setattr(waiting.simulated, "_Pools", Counting)
+    rng = np.random.default_rng(6)
+    come = np.cumsum(rng.exponential(1 / 1600, 30_000))
+    takes, again = rng.exponential(0.010, (2, 30_000))
+    _, copies = waiting.simulated.hedged(come, takes, again, delay, pools=20)
+    assert 0 < len(started) / 30_000 - 1 < 0.4 * copies
+
+
+def test_the_two_servers_collapse_with_almost_any_services():
+    """The plan of the live cell, with a millisecond for each exchange: one in fifty may miss the claim."""
+    rate, seconds, seed = re.search(
+        r"serving\.poisson\(([\d.]+), ([\d.]+), seed=(\d+)\)", CELLS["hedge-collapse-run"]
+    ).groups()
+    come = load.poisson(float(rate), float(seconds), seed=int(seed))
+    least = float(re.search(r"least=([\d.]+)", CELLS["hedge-collapse-claim"])[1])
+    rng, missed = np.random.default_rng(8), 0
+    for _ in range(100):
+        means = []
+        for cancel in (False, True):
+            takes, again = 0.001 + rng.exponential(0.015, (2, len(come)))
+            times, _ = waiting.simulated.hedged(come, takes, again, 0.045, cancel=cancel)
+            means.append(times.mean())
+        missed += means[0] < least * means[1]
+    assert missed <= 2
+
+
+def test_a_line_through_the_batches_is_drawn_whatever_was_measured():
+    """A network that a cache holds may be quicker alone than any line with a setup allows."""
+    sizes = [1, 2, 4, 8, 16, 32, 64]
+    took = 1e-3 * np.array(sizes) ** 1.2
+    known = {"sizes": sizes, "took": took, "timed": [type("Timed", (), {"stamp": None})]}
+    said, names = ran("batching-fit", table=lambda *_, **__: None, **known)
+    assert names["a"] < 0
+    assert names["line"] == pytest.approx(names["a"] + names["b"] * np.array(sizes))
+    assert said.startswith("a = -")
+
+
+def test_a_percentile_of_forty_calls_is_given_with_what_other_days_give():
+    """The p99.975 of one day rests on 37 calls; the text says what three days gave."""
+    _, names = ran("practical-hedge", share=0.99 ** (1 / 40))
+    said, _ = ran("practical-pages", page=names["page"])
+    days = [int(ms) for ms in re.findall(r"(\d+) ms, day", said)]
+    assert len(days) == 3
+    assert f"{min(days)} to {max(days)} ms" in CELLS["practical-rest"]
+
+
+def test_no_sentence_says_beforehand_what_the_load_does_to_the_service():
+    """Under load it may take longer than alone or, where the run alone was disturbed, less."""
+    for factor in (0.6, 1.0, 1.4):
+        loaded = [type("Run", (), {"busy": np.full(9, factor * 0.003)})]
+        said, _ = ran("live-verdict", runs={"85% planned": loaded}, x=0.003)
+        assert f"{factor:.2f} times as long as alone" in said
 
 
 def test_the_page_keeps_to_two_correction_boxes_and_five_claims():
