@@ -21,6 +21,7 @@ from docutils import nodes
 from jupyter_cache import get_cache
 from jupyter_cache.executors.utils import single_nb_execution
 from myst_nb.core.execute import cache as executor
+from pygments.lexers.special import TextLexer
 from reach import Package
 from sphinx.addnodes import pending_xref
 from sphinx.application import ENV_PICKLE_FILENAME
@@ -144,6 +145,7 @@ def setup(app):
     """Connect the above to Sphinx."""
     os.environ["SCALELAB_FIGURES"] = "replay"
     encrypt_kernels()
+    app.add_lexer("csv", TextLexer)
     app.connect("env-get-outdated", forget_stale_results)
     app.connect("doctree-read", link_assignments)
     app.connect("doctree-read", link_labels)
