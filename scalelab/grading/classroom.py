@@ -37,10 +37,11 @@ from scalelab.grading.judging.grade_all import Pool, Progress, Slots, run
 from scalelab.grading.judging.grade_one import Unit
 from scalelab.grading.judging.judge import Judge
 from scalelab.grading.judging.result import Result
-from scalelab.grading.out import autograded, exchange, record, report, side_by_side, similar, tables
-from scalelab.grading.out.feedback import feedback
+from scalelab.grading.out import record, report, side_by_side, similar, tables
 from scalelab.grading.out.requests import joined
 from scalelab.grading.out.worth import NOTHING, Known, joint
+from scalelab.grading.returned import autograded, exchange
+from scalelab.grading.returned.feedback import feedback
 from scalelab.refusal import Refusal
 
 

@@ -127,5 +127,5 @@ def claimed(notebook: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _block(kind, body):
-    style = f'<style>{page.asset("figure.css")}</style>'
+    style = f"<style>{page.asset('figure.css')}</style>"
     return f'{style}<div class="sl-block sl-claim {kind}"><p>{body}</p></div>'

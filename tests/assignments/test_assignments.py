@@ -90,7 +90,9 @@ def test_the_release_pays_or_leaves_open_full_marks_for_the_reference(slug, numb
         graded = Assignment(slug, "exercises").grade(answers)
     for result in graded.values():
         later = re.search(r"; ([\d.]+) more (?:is|are) judged when it is graded", result.text)
-        assert result.points + float(later[1] if later else 0) == pytest.approx(result.most, abs=0.01)
+        assert result.points + float(later[1] if later else 0) == pytest.approx(
+            result.most, abs=0.01
+        )
         assert later or "When this is graded, " in result.text
 
 

@@ -11,9 +11,9 @@ from tests.assignments.runner import SLUGS, Assignment, graded_cell, in_course
 from tests.sampling import sampled, seed
 
 PLAIN = (
-    [0, 1, -1, 2, 7, 16, 64, 1000, 0.5, 0.1, 0.964, 1e-3, 3.7e9, -2.5, float("inf"), float("nan")]
-    + ["amdahl", "yes", "a", "b", "3", "46 GPUs", "12 ms", "$5", "", "none", True, False, None, ...]
-    + [[], [1], [1, 2], ["up", "a"], [[1, 2], [3, 4]], {}, {"a": 1}, (0.5, 0.25), 10**400]
+    *(0, 1, -1, 2, 7, 16, 64, 1000, 0.5, 0.1, 0.964, 1e-3, 3.7e9, -2.5, float("inf"), float("nan")),
+    *("amdahl", "yes", "a", "b", "3", "46 GPUs", "12 ms", "$5", "", "none", True, False, None, ...),
+    *([], [1], [1, 2], ["up", "a"], [[1, 2], [3, 4]], {}, {"a": 1}, (0.5, 0.25), 10**400),
 )
 ROUNDS = 12
 

@@ -1,8 +1,9 @@
 """Numbers in the prose of a chapter that nothing vouches for: `python -m tests.book.numbers [CHAPTER ...]`.
 
-A number in a text cell is vouched for if a cell of the chapter prints it (`tests/golden/chapters.json` keeps what
-no clock decides) or holds it in its code, or if its paragraph names a source. Every other has its reason in
-`numbers.toml`: arithmetic behind "=", which is computed here, or words. Reasons that nothing needs are refused too.
+A number in a text cell is vouched for if a cell of the chapter prints it in every run
+(`tests/golden/numbers.json`) or holds it in its code, or if its paragraph names a source. Every other has
+its reason in `numbers.toml`: arithmetic behind "=", which is computed here, or words. Reasons that nothing
+needs are refused too.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests import golden
 from tests.notebooks import ROOT, WRITTEN, chapter
 
 REASONS = Path(__file__).with_name("numbers.toml")
-PRINTED = ROOT / "tests" / "golden" / "chapters.json"
+PRINTED = ROOT / "tests" / "golden" / "numbers.json"
 SMALL = range(13)  # counts that prose may use freely
 YEARS = range(1900, 2100)
 _NUMBER = re.compile(r"(?<![\w.,/-])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w/]*\.(?:ipynb|md))")
@@ -53,7 +55,7 @@ def paragraphs(text: str) -> Iterator[str]:
 def numbers(text: str) -> list[str]:
     """Return the numbers of a paragraph as they are written; small counts and years are none.
 
-    >>> numbers("In 1988 he had 1,024 processors in 3 racks ([section 3.1](01_speedup.ipynb)): 0.4% of `2.5`.")
+    >>> numbers("In 1988 he had 1,024 processors ([section 3.1](01_speedup.ipynb)): 0.4% of `2.5`.")
     ['1,024', '0.4']
     """
     text = _NO_PROSE.sub(" ", text).replace("{,}", ",").replace("\\,", "")
@@ -104,9 +106,8 @@ def computed(expression: str) -> float:
 
 def vouched(slug: str) -> list[float]:
     """Return the numbers that the cells of a chapter print or hold."""
-    shown = json.loads(PRINTED.read_text(encoding="utf-8")).get(slug, {}).values()
-    texts = [*(re.sub(r"^\d+ letters, sha256 \w+", "", one) for one in shown), *chapter(slug).code]
-    return [value(n) for text in texts for n in re.findall(r"\d[\d,]*\.?\d*(?:e-?\d+)?", text)]
+    shown = json.loads(PRINTED.read_text(encoding="utf-8")).get(slug, "")
+    return [value(n) for text in (shown, *chapter(slug).code) for n in golden.numbers(text)]
 
 
 def unvouched(slug: str) -> dict[str, str]:

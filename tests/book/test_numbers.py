@@ -33,8 +33,8 @@ def test_a_number_agrees_with_what_rounds_to_it(written, exact, agree):
 
 def made(tmp_path, monkeypatch, text, prints):
     """Give the check one chapter of one text cell, whose cells print something."""
-    shown = tmp_path / "chapters.json"
-    shown.write_text(json.dumps({"x": {"cell": prints}}))
+    shown = tmp_path / "numbers.json"
+    shown.write_text(json.dumps({"x": prints}))
     monkeypatch.setattr(numbers, "PRINTED", shown)
     chapter = type("Chapter", (), {"markdown": [text], "code": []})
     monkeypatch.setattr(numbers, "chapter", lambda slug: chapter)

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from scalelab.grading.out import report as class_report
-from scalelab.grading.out.feedback import feedback
+from scalelab.grading.returned.feedback import feedback
 from scalelab.rubric import rubric
 from scalelab.show.report import page_of
 from tests.grading.out.test_out import LAWS, handed, simulated

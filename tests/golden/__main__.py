@@ -12,7 +12,17 @@ import nbformat
 from nbclient import NotebookClient
 from tqdm import tqdm
 
-from tests.golden import CHAPTERS, COMMANDS, commands, printed, rounded, shown
+from tests.golden import (
+    CHAPTERS,
+    COMMANDS,
+    NUMBERS,
+    commands,
+    numbers,
+    printed,
+    rounded,
+    shown,
+    words,
+)
 from tests.notebooks import ROOT, WRITTEN, executed
 
 
@@ -47,7 +57,7 @@ def timed(notebook) -> set[str]:
 
 def keep_chapters() -> None:
     """Run every chapter once more and keep the cells that show what they show in the built book."""
-    kept = {}
+    kept, printed_always = {}, {}
     for slug in tqdm(WRITTEN):
         again = nbformat.read(ROOT / "chapters" / f"{slug}.ipynb", as_version=4)
         NotebookClient(
@@ -59,6 +69,10 @@ def keep_chapters() -> None:
             for cell, text in first.items()
             if second.get(cell) == text and cell not in clocked
         }
+        before, after = words(executed(slug)), words(again)
+        always = [numbers(text) & numbers(after.get(cell, "")) for cell, text in before.items()]
+        printed_always[slug] = " ".join(sorted(set().union(*always)))
+    NUMBERS.write_text(json.dumps(printed_always, indent=1) + "\n")
     CHAPTERS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 

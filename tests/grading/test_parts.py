@@ -23,7 +23,7 @@ from scalelab.grading.inputs.source import Cell, Source, load
 from scalelab.grading.judging import execute, grade_one, result
 from scalelab.grading.judging.judge import Judge
 from scalelab.grading.out import report
-from scalelab.grading.out.feedback import feedback
+from scalelab.grading.returned.feedback import feedback
 from tests.notebooks import ROOT
 from tests.submissions import assignment
 

@@ -1,7 +1,7 @@
-"""What grading leaves behind.
+"""What grading leaves behind for the instructor.
 
 `worth` adds up points and `remarks` says what was odd, for all others: `record` writes the gradebook,
-`feedback` what a student reads, `report` what the instructor reads, `tables` what platforms import,
-`autograded` the notebooks that formgrader opens. `codes` puts what a person comments into words, and
-`requests` has what students asked for. `similar` finds who wrote the same, `side_by_side` shows it.
+`report` the page of the class, `tables` what platforms import. `codes` puts what a person comments into
+words, and `requests` has what students asked for. `similar` finds who wrote the same, `side_by_side`
+shows it.
 """

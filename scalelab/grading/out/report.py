@@ -12,10 +12,10 @@ from urllib.parse import quote
 from scalelab.grading.inputs.source import Cell, Source
 from scalelab.grading.judging.result import FAILED, MISSING, STATES, Result, file_name
 from scalelab.grading.out.codes import unknown, used
-from scalelab.grading.out.feedback import Finished, link, page, table, text
 from scalelab.grading.out.remarks import remarks
 from scalelab.grading.out.requests import listed
 from scalelab.grading.out.worth import NOTHING, Known, Worth, late, worth
+from scalelab.show.plain import Finished, link, page, table, text
 
 BARS = 10  # of the histogram
 # A text as Python writes it: what a student wrote stands in a fault like this.

@@ -5,9 +5,9 @@ from urllib.parse import quote
 
 from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging.result import Result, file_name
-from scalelab.grading.out.feedback import Finished, link, page, table, text
 from scalelab.grading.out.similar import MET, RUN, Pair, answers, rare_runs, runs, tokens
 from scalelab.grading.out.tables import csv_text
+from scalelab.show.plain import Finished, link, page, table, text
 
 PAIRS = 50  # that the page shows; all of them are in the table
 ANSWERS = 4  # of a pair

@@ -360,7 +360,11 @@ WRONG = {
     ],
     "1-2": [
         (4 - 16 / 6, "if nothing were serial", _fleet("math.ceil(k0 * w - 1e-9)")),
-        (4 - 16 / 6, "still short of what is wanted: round up", _fleet("int(k0 * (1 - s) / (1 / w - s))")),
+        (
+            4 - 16 / 6,
+            "still short of what is wanted: round up",
+            _fleet("int(k0 * (1 - s) / (1 / w - s))"),
+        ),
         (4 - 16 / 6, "asked are workers", _fleet("math.ceil((1 - s) / (1 / w - s))")),
         (
             4 - 16 / 6,

@@ -24,10 +24,11 @@ from scalelab.grading.inputs.flag import GRAVE, HARMLESS, Flag
 from scalelab.grading.inputs.source import load
 from scalelab.grading.judging import grade_all
 from scalelab.grading.judging.result import result
-from scalelab.grading.out import autograded, export, record, report, tables
-from scalelab.grading.out.feedback import feedback
+from scalelab.grading.out import export, record, report, tables
 from scalelab.grading.out.remarks import grouped
 from scalelab.grading.out.worth import Known, Mark
+from scalelab.grading.returned import autograded
+from scalelab.grading.returned.feedback import feedback
 from tests.grading.out import given
 from tests.notebooks import ROOT
 from tests.submissions import classes

@@ -56,7 +56,7 @@ def test_no_secret_of_a_students_making_leads_anywhere(secret, tmp_path):
     from scalelab.grading.inputs.collect import Submission
     from scalelab.grading.inputs.source import load
     from scalelab.grading.judging.result import result
-    from scalelab.grading.out import exchange
+    from scalelab.grading.returned import exchange
 
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
     laws = load(ROOT, SLUG)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from scalelab.grading.inputs.course import Course
 from scalelab.grading.inputs.source import VERSION, Source
 from scalelab.grading.judging.result import Result
-from scalelab.grading.out.pictures import pictures, without_missing
+from scalelab.grading.returned.pictures import pictures, without_missing
 
 MARKED = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")  # what nbgrader's markers begin and end
 
