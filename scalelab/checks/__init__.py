@@ -6,8 +6,7 @@ only, and touches a student's work only as plain data.
 
 from scalelab.checks.fresh import fresh
 from scalelab.checks.measured import seconds_of
-from scalelab.checks.standing import where_you_stand
 from scalelab.checks.task import Incomplete, Task
 from scalelab.checks.variants import variant
 
-__all__ = ["Incomplete", "Task", "fresh", "seconds_of", "variant", "where_you_stand"]
+__all__ = ["Incomplete", "Task", "fresh", "seconds_of", "variant"]

@@ -19,7 +19,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
-from scalelab.checks import standing
 from scalelab.checks.faults import (
     choice_fault,
     figure_fault,
@@ -30,17 +29,19 @@ from scalelab.checks.faults import (
 from scalelab.checks.judge import Cases, Expected, judge_function
 from scalelab.checks.measured import record_fault
 from scalelab.checks.report import (
+    Earned,
     Incomplete,
     Verdict,
     about,
+    block,
     open_points,
     points,
     report,
+    show,
     sum_of,
     to_come,
     told,
 )
-from scalelab.checks.shown import Points, block, show
 from scalelab.checks.value import judge_value
 from scalelab.checks.words import Known
 from scalelab.refusal import Refusal
@@ -248,8 +249,7 @@ class Task:
         rows = [(v.state, about(v), v.text) for v in told(self.verdicts)]
         title = f"Task {self.name}: {sum_of(self.verdicts, self.points)}"
         show(text, block(title, rows, to_come(self.verdicts)))
-        standing.note(self.name, earned, self.points, self.verdicts)
-        return Points(earned)
+        return Earned(earned)
 
     def _value(self, name, fault, expect, *, what="", weight=1, hidden=False, **how):
         part = how.get("part")

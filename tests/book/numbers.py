@@ -2,8 +2,8 @@
 
 A number in a text cell is vouched for if a cell of the chapter prints it in every run
 (`tests/golden/numbers.json`) or holds it in its code, or if its paragraph names a source. Every other has
-its reason in `numbers.toml`: arithmetic behind "=", which is computed here, or words. Reasons that nothing
-needs are refused too.
+its reason in `numbers.toml`: arithmetic behind "=", which is computed here, or words. A reason for
+a number that is gone is refused too.
 """
 
 from __future__ import annotations
@@ -138,8 +138,9 @@ def faults(slug: str, reasons: dict) -> Iterator[str]:
             for part in reason.split("=")[1:]:
                 if not agrees(written, exact := computed(part)):
                     yield f"{slug}: {written} is said to be{part}, which is {exact:g}"
-    for written in reasons.keys() - alone.keys():
-        yield f"{slug}: {written} needs no reason any more: take it out of {REASONS.name}"
+    # One that a cell prints as well keeps its reason: that may be by chance, of another thing.
+    for written in reasons.keys() - {n for cell in chapter(slug).markdown for n in numbers(cell)}:
+        yield f"{slug}: {written} stands in the prose no more: take it out of {REASONS.name}"
 
 
 def main(slugs: list[str]) -> int:

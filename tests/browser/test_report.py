@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from scalelab.grading.inputs.flag import HARMLESS, Flag
 from scalelab.grading.out import report as class_report
 from scalelab.grading.returned.feedback import feedback
 from scalelab.rubric import rubric
@@ -72,8 +73,8 @@ def test_no_rule_of_accessibility_is_broken(visit, address):
 @pytest.fixture(scope="module")
 def of_a_class(tmp_path_factory):
     """The addresses of the report of a class, and of the page of one of its students."""
-    many = [f"{cell.id} was changed; the course's own was used" for cell in LAWS.cells]
-    class_ = [*simulated(40), handed(student="a" * 60, odd=[*many, "x" * 300])]
+    many = [Flag("was changed; the course's own was used", HARMLESS, c.id) for c in LAWS.cells]
+    class_ = [*simulated(40), handed(student="a" * 60, odd=[*many, Flag("x" * 300)])]
     told = class_report.summary(LAWS, class_)
     place = tmp_path_factory.mktemp("class")
     (place / "report.html").write_text(class_report.html(told, "feedback"))
