@@ -24,7 +24,7 @@ SINGLE = """
 """
 # Here no number is asked for, or none is answered.
 OTHERWISE = """
-    *.advice autograd.* dags.* hardware.* messages.* network.half_size omission.* pipeline.dag
+    *.advice autograd.* laws.after_losses dags.* hardware.* messages.* network.half_size omission.* pipeline.dag
     preempted.* rank_dags.* schedule.* simulated.* sizing.worth_a_look stats.*
     timeline.* transformer.*parameters units.* workdepth.critical_path workdepth.depth workdepth.work
 """

@@ -13,7 +13,7 @@ from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 from scalelab.show import page
 
-MIME = "application/vnd.scalelab.claim+json"  # by which the status page finds what was claimed
+MIME = "application/vnd.scaling-claim+json"  # by which the status page finds what was claimed
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,8 @@ def test_section_3_1_says_of_the_recorded_run_what_the_record_holds():
     for one, two in zip(runs[::2], runs[1::2], strict=True):
         size, gain = one.given["size"], one.median / two.median
         if size in (2**19, 3 * 2**18, 9 * 2**17, 3 * 2**20):
-            alone, each = 8 / one.median, 4 / two.median
+            read = round(8e9 / size) * size / 1e9  # whole passes, as near to 8 GB as they come
+            alone, each = read / one.median, read / 2 / two.median
             assert shows("01_speedup", size / 2**20, alone, each, gain)
     best = max(one.median / two.median for one, two in zip(runs[::2], runs[1::2], strict=True))
     assert best == pytest.approx(2.75, abs=0.005)
@@ -199,7 +200,7 @@ def test_section_3_4_says_of_its_models_what_they_print():
     assert held < 50
     (exact, package) = figures("04_tail", r"all busy: (\S+), the package (\S+) ")
     assert exact == package == pytest.approx(queues.waiting_chance(640, 0.010, 8), abs=5e-5)
-    assert shows("04_tail", 55, 93, 46, 83, 83)  # calls and pages, in ms; no waiting at all
+    assert shows("04_tail", 4, 55, 93, 8, 46, 83, 83)  # calls and pages, in ms; no waiting at all
     same, other, cancelled = figures(
         "04_tail", r"same queue: page (\d+) ms in another zone: page (\d+) .*?: page (\d+) ms"
     )
@@ -211,12 +212,8 @@ def test_section_3_4_says_of_its_models_what_they_print():
 
 def test_section_3_4_shows_what_a_waiting_client_left_out():
     """However busy the machine: one pause is one slow request to the client, and many to users."""
-    rows = dict(
-        re.findall(
-            r"(as the client tells it|counted from the plan|users, for comparison) (\d+) ",
-            printed("04_tail"),
-        )
-    )
+    client = r"(as the client tells it|counted from the plan|users, for comparison)"
+    rows = dict(re.findall(client + r" \d+ (\d+) ", printed("04_tail")))  # values, then over 100 ms
     assert 1 <= int(rows["as the client tells it"]) < int(rows["counted from the plan"])
     assert int(rows["as the client tells it"]) < int(rows["users, for comparison"])
 
