@@ -24,9 +24,10 @@ SINGLE = """
 """
 # Here no number is asked for, or none is answered.
 OTHERWISE = """
-    *.advice autograd.* laws.after_losses dags.* hardware.* messages.* network.half_size omission.* pipeline.dag
+    *.advice autograd.* dags.* hardware.* messages.* network.half_size omission.* pipeline.dag
     preempted.* rank_dags.* schedule.* simulated.* sizing.worth_a_look stats.*
-    timeline.* transformer.*parameters units.* workdepth.critical_path workdepth.depth workdepth.work
+    laws.after_losses timeline.* transformer.*parameters units.*
+    workdepth.critical_path workdepth.depth workdepth.work
 """
 # NumPy rounds a power or a sum in an array otherwise than a single one, and a search stops elsewhere.
 ROUNDED = {"capacity.knee": 1e-6}

@@ -177,7 +177,7 @@ def training_epoch(
 def epoch_in_parts(
     *, steps: int = 8, batch: int = 4096, width: int = 256, repetitions: int = 9, seed: int = 0
 ) -> dict[str, Told]:
-    """Time four epochs in turn, so that all meet the same machine, and see what takes their speed from K ranks.
+    """Time four epochs in turn, so that all meet the same machine, and see what takes speed from K ranks.
 
     `one worker`: the first rank does the whole epoch, the others wait. `copies`: every rank does the whole
     epoch, and they share nothing but the machine. `without exchange`: each step is divided, no rank hears
