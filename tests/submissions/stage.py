@@ -215,13 +215,21 @@ def _attacked(source: Source, plan: Mapping[str, Any]) -> tuple[str, str, str]:
         (number, one, two)
         for number, checks in enumerate(exercises)
         for one, two in pairwise(checks)
-        if plan[one][0].keys() == _called(plan, one) != set()
+        if plan[one][0].keys() == _called(plan, one) != set() and not _leaned_on(source, number, one)
     ]
     # Where there is a choice, an exercise with another one after it.
     at, one, two = next((p for p in pairs if any(exercises[p[0] + 1 :])), pairs[0])
     others = [check for checks in (*exercises[at + 1 :], *exercises[:at]) for check in checks]
     three = next((check for check in others if _called(plan, check)), others[0])
     return _task(source.by_id[one]), _task(source.by_id[two]), _task(source.by_id[three])
+
+
+def _leaned_on(source: Source, exercise: int, check: str) -> bool:
+    """Say whether a later answer of the exercise looks up what the answer to this check defines."""
+    cells = source.exercises[exercise]
+    answer = source.by_id[f"answer-{_task(source.by_id[check])}"]
+    later = [cell for cell in cells[cells.index(answer) + 1 :] if cell.answer]
+    return bool(_names([answer])[0] & _names(later)[1])
 
 
 def _names(cells):

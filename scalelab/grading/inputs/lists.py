@@ -50,6 +50,7 @@ def rows(course: Course, table: str, columns: Sequence[str]) -> list[Entry]:
     if missing:
         one = f"line 1 with the columns {', '.join(columns)}"
         raise _wrong(table, f"{one}, each once", shown(", ".join(lines[0][1])))
+    known = _assignments(course) if "assignment" in columns else None
     found = []
     for line, cells in lines[1:]:
         row = Entry(table, line, dict(zip(names, cells, strict=False)))
@@ -59,6 +60,9 @@ def rows(course: Course, table: str, columns: Sequence[str]) -> list[Entry]:
         for name in columns:
             if not row[name]:
                 raise row.wrong(f"something in column {name}", "nothing")
+        if known and row["assignment"] not in known:  # a slip here would be a rule that nobody follows
+            where = course.folder("source").name
+            raise row.wrong(f"an assignment, by its folder in {where}/", shown(row["assignment"]))
         found.append(row)
     return found
 
@@ -72,6 +76,12 @@ def by_student(found: Iterable[Entry], slug: str) -> dict[str, Entry]:
                 raise row.wrong(f"{shown(row['student'])} once for {slug}", "it again")
             mine[row["student"]] = row
     return mine
+
+
+def _assignments(course):
+    """Return the names of the course's assignments."""
+    folder = course.folder("source")
+    return {one.name for one in folder.iterdir() if one.is_dir()} if folder.is_dir() else set()
 
 
 def _text(course, table):

@@ -37,7 +37,6 @@ class Kind:
     )
     maybe: tuple[str, ...] = ()  # whose points it may spoil as well, all or some: its own loss
     onward: bool = False  # its later exercise must come later on the stage too
-    pending: str = ""  # why what is due does not come of it yet
 
     def due(self, stage: Stage) -> float | None:
         """Return the points that are due, the most of them, or None where there is no score."""
