@@ -46,8 +46,11 @@ TEXTS = ("answer-1-4", "answer-2-4", "answer-3-5")  # three explanations, of thr
 BLOCK = re.compile(r"(?:^<!-- ([^\n]*) -->\n)?^```(shell|text|csv)\n(.*?)^```$", re.M | re.S)
 UNTYPED, STUDENTS = "not typed: ", "each student types"
 THROUGH_THE_EXCHANGE = ("ada", "ben")
-# These wait for `make test-all`: test_record, test_executors and test_scores try them in parts every day.
-HEAVY = ("$GRADEBOOK", "$SCHEDULER", "dask ", "nbgrader autograde", "nbgrader generate_feedback")
+# These wait for `make test-all`: tests/grading, test_scores and test_lab try them in parts every day.
+HEAVY = (
+    *("$GRADEBOOK", "$SCHEDULER", "dask ", "nbgrader autograde", "nbgrader generate_feedback"),
+    *("jupyter lab", "nbgrader validate", "release --check"),
+)
 GRADE = f"scalelab grade {SLUG}"
 RELEASE = f"nbgrader generate_assignment {SLUG} --force"
 # Formgrader takes its MathJax from elsewhere, and reads no score before that has come.
@@ -137,7 +140,8 @@ class Term:
         self.root.mkdir()
         shutil.copy(ROOT / "nbgrader_config.py", self.root)
         for folder in ("solutions", "exercises"):
-            shutil.copytree(ROOT / folder / SLUG, self.root / folder / SLUG)
+            for slug in (SLUG, "05_laws"):  # of which the page has groups
+                shutil.copytree(ROOT / folder / slug, self.root / folder / slug)
         settings = place / "settings"
         settings.mkdir()
         exchange = place / "exchange"  # which is /usr/local/share/nbgrader/exchange for others

@@ -28,7 +28,7 @@ HEAD = "assignment,task,code,points,text"
 UNITS = "The unit is missing."
 
 
-@pytest.fixture(scope="module", params=sampled(SLUGS, 2))
+@pytest.fixture(scope="module", params=sampled(SLUGS, 1))
 def recorded(request, tmp_path_factory):
     """A course whose class of two is recorded, without comments; no test changes it."""
     root = stage.course(tmp_path_factory.mktemp("recorded"), request.param)

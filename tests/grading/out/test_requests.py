@@ -22,7 +22,7 @@ from tests.submissions import classes, stage
 HEAD = "student,assignment,task,request,answer"
 
 
-@pytest.fixture(params=sampled(SLUGS, 2))
+@pytest.fixture(params=sampled(SLUGS, 1))
 def course(request, tmp_path):
     """A course of one assignment: its folder, its source, and the graded cells of two tasks."""
     root = stage.course(tmp_path, request.param)
