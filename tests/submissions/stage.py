@@ -215,7 +215,8 @@ def _attacked(source: Source, plan: Mapping[str, Any]) -> tuple[str, str, str]:
         (number, one, two)
         for number, checks in enumerate(exercises)
         for one, two in pairwise(checks)
-        if plan[one][0].keys() == _called(plan, one) != set() and not _leaned_on(source, number, one)
+        if plan[one][0].keys() == _called(plan, one) != set()
+        and not _leaned_on(source, number, one)
     ]
     # Where there is a choice, an exercise with another one after it.
     at, one, two = next((p for p in pairs if any(exercises[p[0] + 1 :])), pairs[0])
