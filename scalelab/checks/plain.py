@@ -3,7 +3,7 @@
 Plain data is None, Ellipsis, bool, int, float, complex, str, lists of these, and dictionaries
 with such keys: what can be compared safely here and sent between processes. Conversions go
 through the methods of the built-in types, never through those a student could have replaced.
-Imports NumPy; knows torch and pandas only once somebody else has imported them.
+Imports NumPy; knows torch, pandas and matplotlib only once somebody else has imported them.
 """
 
 import dataclasses
@@ -14,9 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from scalelab.checks.drawn import drawn
-
 ITEMS, DEPTH, LETTERS = 100_000, 20, 10_000  # more than any task asks for
+_SAID = ("title", "xlabel", "ylabel", "xscale", "yscale")  # of a panel
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def _plain(value, depth, left):
         return _each(items, depth, left)
     if _is_record(kind):
         value, kind = _fields(value, kind), dict
-    elif (figure := drawn(value, kind)) is not None:
+    elif (figure := _drawn(value, kind)) is not None:
         value, kind = figure, dict
     if issubclass(kind, dict):
         if dict.__len__(value) > left[0]:
@@ -172,3 +171,46 @@ _WORDS = {
     "function": "a function: call it",
     "dict": "a dictionary whose keys are neither text nor numbers",
 }
+
+
+def _drawn(value, kind):
+    """Return a figure of matplotlib, or one panel of it, as a dictionary of lists and arrays; else None.
+
+    Only matplotlib's own classes count: a class made from them could say anything of itself.
+    """
+    figures, axes = (sys.modules.get(f"matplotlib.{name}") for name in ("figure", "axes"))
+    if figures and kind is figures.Figure:
+        return {"figure": [_panel(one) for one in kind.axes.fget(value)]}
+    return {"figure": [_panel(value)]} if axes and kind is axes.Axes else None
+
+
+def _panel(axes):
+    kind = type(axes)
+    legend = kind.get_legend(axes)
+    return {
+        **{name: getattr(kind, f"get_{name}")(axes) for name in _SAID},
+        "legend": [text.get_text() for text in legend.get_texts()] if legend else [],
+        "lines": [
+            {
+                "label": _label(line),
+                "x": line.get_xdata(orig=False),
+                "y": line.get_ydata(orig=False),
+            }
+            for line in kind.get_lines(axes)
+        ],
+        "points": [
+            {"label": _label(dots), "x": dots.get_offsets()[:, 0], "y": dots.get_offsets()[:, 1]}
+            for dots in axes.collections
+            if type(dots).__name__ == "PathCollection"
+        ],
+        "bars": [
+            {"label": _label(bars), "y": [bar.get_height() for bar in bars]}
+            for bars in axes.containers
+            if type(bars).__name__ == "BarContainer"
+        ],
+    }
+
+
+def _label(artist):
+    label = artist.get_label()
+    return "" if str(label).startswith("_") else label  # a name that matplotlib made up

@@ -19,6 +19,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
+from scalelab.checks import standing
 from scalelab.checks.faults import (
     choice_fault,
     figure_fault,
@@ -241,6 +242,7 @@ class Task:
             raise Refusal(
                 f"task {self.name} must have a sub-check before its score, got none: call one first"
             )
+        standing.note(self.name, self.points, self.verdicts)
         text = report(f"Task {self.name}", self.verdicts, self.points)
         earned = points(self.verdicts, self.points)
         if os.environ.get("NBGRADER_VALIDATING"):

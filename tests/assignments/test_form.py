@@ -95,6 +95,34 @@ def test_an_exam_has_no_hints_and_is_the_same_otherwise(slug):
             assert cell == other
 
 
+@ONE_PER_SLUG
+def test_checks_and_numbers_are_folded_to_a_line_that_says_what_they_are(slug):
+    for key, cell in Assignment(slug, "exercises").cells.items():
+        kind, _, task = key.partition("-")
+        folded = kind in ("check", "numbers", "standing")
+        assert cell.metadata.get("jupyter", {}).get("source_hidden", False) == folded, key
+        if folded:
+            first = cell.source.partition("\n")[0]
+            assert first.startswith("# "), key
+            assert task.replace("-", ".") in first, key
+
+
+@ONE_PER_SLUG
+def test_the_last_cell_sums_up_every_task_with_its_points(slug):
+    assignment, told = Assignment(slug), {}
+    key, cell = list(assignment.cells.items())[-1]
+    assert key == "standing"
+    with mock.patch(
+        "scalelab.checks.where_you_stand", lambda checked, read: told.update(checked | read)
+    ):
+        exec(cell.source, {})
+    assert told == {
+        name.partition("-")[2].replace("-", "."): cell.metadata.nbgrader.points
+        for name, cell in assignment.cells.items()
+        if utils.is_grade(cell)
+    }
+
+
 def test_the_course_has_a_hundred_graded_tasks_once_all_ten_are_there():
     tasks = {slug: sum(map(utils.is_grade, Assignment(slug).notebook.cells)) for slug in SLUGS}
     assert {slug: count for slug, count in tasks.items() if count < 8} == {}

@@ -60,7 +60,9 @@ def rows(course: Course, table: str, columns: Sequence[str]) -> list[Entry]:
         for name in columns:
             if not row[name]:
                 raise row.wrong(f"something in column {name}", "nothing")
-        if known and row["assignment"] not in known:  # a slip here would be a rule that nobody follows
+        if (
+            known and row["assignment"] not in known
+        ):  # a slip here would be a rule that nobody follows
             where = course.folder("source").name
             raise row.wrong(f"an assignment, by its folder in {where}/", shown(row["assignment"]))
         found.append(row)

@@ -28,6 +28,7 @@ _NOTEBOOK = {
     "language_info": {"name"},
 }
 _METADATA = {"nbgrader", "deletable", "editable"}
+_FOLDED = {"source_hidden": True}  # all that metadata "jupyter" may say
 _NBGRADER = {
     *("grade", "grade_id", "locked", "points", "schema_version", "solution", "task"),
     *("checksum", "cell_type"),
@@ -114,7 +115,8 @@ def _squeezed(text):
 def _stray(cell):
     """Say what a cell of a release carries besides its text and its role."""
     clauses = [f"has a field {key!r}" for key in sorted(set(cell) - _CELL)]
-    clauses += [f"has metadata {key!r}" for key in sorted(set(cell.metadata) - _METADATA)]
+    known = _METADATA | ({"jupyter"} if cell.metadata.get("jupyter") == _FOLDED else set())
+    clauses += [f"has metadata {key!r}" for key in sorted(set(cell.metadata) - known)]
     role = cell.metadata.get("nbgrader", {})
     clauses += [f"has nbgrader metadata {key!r}" for key in sorted(set(role) - _NBGRADER)]
     if not any(role.get(key) for key in ("grade", "solution", "locked")):

@@ -49,7 +49,7 @@ def lenses(exponent: float, serial: float = 0.02, exchange: float = 0.005) -> Ch
         {
             f"E at K = {MOST:,}": f"{own[-1]:.3f}",
             f"Time at K = {MOST:,}": f"{units.text(seconds[-1])} × T(1)",
-            f"Work at K = {MOST:,}": f"{units.text(float(MOST) ** exponent, digits=5)} times",
+            f"Parallel work at K = {MOST:,}": f"{units.text(float(MOST) ** exponent, digits=5)} times",
         },
         MODEL,
     )
