@@ -194,3 +194,42 @@ def test_a_rate_that_no_source_gives_is_not_called_none():
     """The catalogue has no bf16 rate of the EPYC 9654, whose cores do have instructions for bf16."""
     assert hardware.fastest(hardware.device("EPYC 9654"), "bf16") == 0
     assert 'if rate else "none"' not in CODE
+
+
+def test_a_link_names_its_own_source():
+    """The table shows its bandwidth, and the sources of the device do not hold it."""
+    device = hardware.device("H100 SXM")
+    assert not any("link" in value for value in device.sources)
+    assert "http" in device.link.source
+
+
+def test_seconds_that_stay_cost_a_small_model_less_than_a_large_one():
+    """Of scaling out: it was said to be about the same for every size."""
+    small = hardware.device(figures.SMALL)
+    sizes = np.array([1e9, 5e9, 20e9, 70e9, 1e12])
+    shares = 0.01 / (0.01 + 0.99 * sizes / 70e9)
+    lost = shares * (np.ceil(16 * sizes / small.memory) - 1)
+    assert lost[0] == 0
+    assert lost[1] < 0.5 * lost[3]
+    assert lost[2:] == pytest.approx(lost[3], rel=0.1)
+
+
+def test_two_devices_with_the_same_small_numbers_are_the_quicker_pair():
+    one, two = (hardware.device("H200 SXM"), hardware.device("H100 SXM"))
+    cache = 10 * 800 * memory.cache_bytes(1, layers=80, kv_heads=8, head_size=128)
+    times = [
+        (70.55e9 + cache) / one.bandwidth,
+        (70.55e9 + cache) / (2 * two.bandwidth) + 160 * 10e-6,
+    ]
+    assert times[1] < times[0]
+
+
+def test_runs_of_equal_length_put_the_first_row_above_the_gain_of_the_memory():
+    """Minutes of NVIDIA's runs that ended at 0.85 epochs, from their logs."""
+    old = [11.433, 11.272, 11.323, 11.302, 11.267, 11.263]
+    new = [7.693, 7.673, 7.699, 7.723, 7.706]
+    faster = hardware.device("H200 SXM").bandwidth / hardware.device("H100 SXM").bandwidth
+    gain = np.mean(old) / np.mean(new)
+    assert gain == pytest.approx(1.47, abs=0.005)
+    spread = np.hypot(np.std(old, ddof=1) / np.mean(old), np.std(new, ddof=1) / np.mean(new))
+    assert gain * (1 - 2 * spread) > faster

@@ -253,3 +253,35 @@ def test_a_device_that_does_nothing_for_35_ms_may_lower_the_ceiling_of_correctio
     text = (ROOT / "book/corrections.md").read_text(encoding="utf-8")
     divides, step = 45, 100
     assert f"$100/55 = {step / (step - divides):.1f}$" in text
+
+
+def test_the_longest_stair_need_not_be_the_largest_loss():
+    """Of equal milliseconds the later stair is the shorter one."""
+    alone, losses = 39.8, [2.0, 2.0, 1.6, 2.1]
+    stairs = -np.diff(2 * alone / (alone + np.cumsum([0, *losses])))
+    assert np.argmax(losses) == 3
+    assert np.argmax(stairs) != 3
+
+
+def test_self_times_of_one_thread_add_up_and_totals_do_not():
+    """It was said that no time can be had by adding up rows."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile, record_function
+
+    with profile(activities=[ProfilerActivity.CPU]) as seen, record_function("step"):
+        for _ in range(20):
+            torch.randn(64, 64) @ torch.randn(64, 64)
+    rows = seen.key_averages()
+    step = next(row for row in rows if row.key == "step").cpu_time_total
+    assert sum(row.self_cpu_time_total for row in rows) == pytest.approx(step, rel=0.02)
+    assert sum(row.cpu_time_total for row in rows) > 1.2 * step
+
+
+def test_ninety_percent_of_the_ceiling_is_less_of_what_more_nodes_bring():
+    """The question names the ceiling: 81 nodes reach 90% of it and 88.9% of the gain."""
+    serial, nodes = 0.1, 81
+    gain = 1 / (serial + (1 - serial) / nodes)
+    assert gain * serial == pytest.approx(0.9)
+    assert (gain - 1) / (1 / serial - 1) == pytest.approx(0.889, abs=0.001)
+    asked = CHAPTER["sizing-head"] + SOLUTION["question-2-3"]
+    assert "ever bring" not in asked

@@ -155,3 +155,26 @@ def test_under_the_slow_half_of_the_growth_nothing_is_gained_and_in_the_middle_m
     assert min(powers, key=lambda power: abs(at(power) - halfway)) == 0.6
     assert at(0.3) - at(0) < 0.1
     assert at(0.7) - at(0.3) > 0.5
+
+
+def test_the_scatter_of_two_means_is_that_of_the_digits_shown():
+    """1.7 times the root of 0.2 is 0.76; the scatter is 1.67."""
+    runs = [57, 58, 58, 56, 60, 63, 59, 59, 60, 59, 58, 58, 56, 57, 58, 61, 59, 57, 59, 58]
+    scatter = np.std(runs, ddof=1)
+    assert f"{scatter:.2f}" == "1.67"
+    assert f"{1.67 * np.sqrt(2 / 10):.2f}" == "0.75"
+
+
+def test_the_work_of_a_job_with_a_serial_part_is_not_called_all_of_it():
+    """K to the power p is what the part that divides has grown to."""
+    says = figures.lenses(0.5, serial=0.1).readouts
+    assert says["Parallel work at K = 1,024"] == "32 times"
+    assert not any(name.startswith("Work ") for name in says)
+
+
+def test_the_command_line_trains_what_the_cells_train():
+    """`scalelab run training` is narrower unless it is told."""
+    said = [text for text in chapter("03_study").markdown if "scalelab run training" in text]
+    assert said
+    lines = [line for text in said for line in text.splitlines() if "scalelab run training" in line]
+    assert all("--set width=512" in line for line in lines)

@@ -210,3 +210,35 @@ def test_no_sentence_says_beforehand_what_the_load_does_to_the_service():
 def test_the_page_keeps_to_two_correction_boxes_and_five_claims():
     assert sum(":class: correction" in source for source in CELLS.values()) <= 2
     assert sum("= claim(" in source for source in CELLS.values()) <= 5
+
+
+def test_the_middle_curves_of_calls_and_pages_are_not_of_one_kind():
+    """A page's median lies below a call's p99 until pages wait for 69 calls."""
+    for calls in (10, 68, 69, 70):
+        share = 0.5 ** (1 / calls)  # each call must be this quick for half of the pages
+        assert (share > 0.99) == (calls >= 69)
+
+
+def test_made_up_values_leave_out_those_who_came_after_the_pause():
+    """One server, a pause, arrivals at a third of its rate: the rule misses a third of the slow."""
+    service, pause, limit = 0.0067, 0.5, 0.1
+    interval = 3 * service
+    free, users = 0.0, []
+    for arrival in np.arange(0, 4, interval):
+        start = max(arrival, free)
+        if start <= 1.0 < start + interval:
+            start += pause
+        free = start + service
+        users.append(free - arrival)
+    waited = sum(value > limit for value in users)
+    added = waiting.corrected([pause + service], interval)
+    assert (np.asarray(added) > limit).sum() == pytest.approx(2 / 3 * waited, rel=0.1)
+
+
+def test_a_server_that_overlaps_prompts_and_caches_answers_more_than_one_that_does_not():
+    """24.3 ms of computing for a prompt, 34.2 ms of reading for an answer: the best is no sum."""
+    computing, reading = 0.0243, 0.0342
+    assert 1 / (computing + reading) == pytest.approx(17.1, abs=0.05)
+    assert 1 / max(computing, reading) == pytest.approx(29.2, abs=0.05)
+    text = CELLS["chat-batch-read"]
+    assert "does one thing after the other" in text
