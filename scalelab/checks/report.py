@@ -3,6 +3,7 @@
 Standard library only; knows IPython only where a notebook has imported it.
 """
 
+import os
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -175,8 +176,9 @@ def _line(verdict):
 class Earned(float):
     """Points as stock nbgrader reads them, of which a notebook shows nothing: the verdict has said it."""
 
-    def _repr_html_(self) -> str:
-        return ""
+    def _ipython_display_(self) -> None:
+        if "NBGRADER_EXECUTION" in os.environ:
+            raise NotImplementedError  # then it is an output, like any float
 
 
 def show(text: str, html: str) -> None:

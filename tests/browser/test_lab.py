@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -72,10 +73,13 @@ RUN = """async (numbers) => {
     await jupyterapp.commands.execute("notebook:run-cell");
   }
 }"""
-FINISHED = """() => {
+CODE = "panel.content.widgets.filter((cell) => cell.model.type === 'code')"
+COUNTS = f"() => {CODE}.map((cell) => cell.model.executionCount)"
+FINISHED = f"""() => {{
   const prompts = [...document.querySelectorAll(".jp-Notebook .jp-InputPrompt")].map((e) => e.textContent);
-  return prompts.some((text) => /\\d/.test(text)) && !prompts.includes("[*]:");
-}"""
+  const failed = document.querySelector("[data-mime-type='application/vnd.jupyter.error']");
+  return {CODE}.every((cell) => cell.model.executionCount) || (failed && !prompts.includes("[*]:"));
+}}"""
 
 
 class Server:
@@ -191,8 +195,8 @@ def finish_all(page) -> None:
     """Wait until the last cell has run or one has failed, and see that all have."""
     page.wait_for_function(FINISHED, timeout=SECONDS_TO_RUN * 1000, polling=250)
     no_fault_shows(page)
-    prompts = page.locator(".jp-Notebook .jp-CodeCell .jp-InputPrompt").all_inner_texts()
-    assert prompts == [f"[{number}]:" for number, _ in enumerate(prompts, 1)]
+    counts = page.evaluate(COUNTS)
+    assert counts == [number for number, _ in enumerate(counts, 1)]
 
 
 def no_fault_shows(page) -> None:
@@ -262,6 +266,63 @@ def test_an_assignment_tells_what_is_not_attempted(assignment):
     finish_all(assignment)
     said = assignment.locator(".jp-OutputArea-output").filter(has_text="not attempted")
     assert said.count() >= 3
+
+
+def test_checks_and_numbers_are_one_line_until_somebody_opens_them(assignment):
+    folds = assignment.locator(".jp-InputPlaceholder")
+    titles = folds.all_inner_texts()
+    assert len(titles) >= 10
+    assert all(
+        re.match(r"# (Check of|Your numbers for|Where you stand)", title) for title in titles
+    )
+    cell = assignment.locator(".jp-CodeCell").filter(has=folds.first)
+    expect(cell.locator(".jp-InputArea-editor")).to_be_hidden()
+    number = assignment.locator(".jp-CodeCell").evaluate_all(
+        "cells => cells.findIndex((cell) => cell.querySelector('.jp-InputPlaceholder'))"
+    )
+    folds.first.click()
+    opened = assignment.locator(".jp-CodeCell").nth(number)
+    expect(opened.locator(".jp-InputArea-editor")).to_be_visible()
+
+
+def test_the_last_cell_says_where_one_stands_and_no_cell_shows_bare_points(assignment):
+    said = assignment.locator(".jp-OutputArea-output")
+    title = re.compile(r"^Where you stand: [\d.]+ of \d+ points")
+    expect(said.last).to_have_text(title)
+    assert not [text for text in said.all_inner_texts() if re.fullmatch(r"\s*[\d.]+\s*", text)]
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
+def test_a_verdict_reads_in_every_theme_and_without_colour(assignment, theme):
+    assignment.evaluate(
+        "(theme) => jupyterapp.commands.execute('apputils:change-theme', {theme})", theme
+    )
+    light = "true" if theme.endswith("Light") else "false"
+    assignment.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
+    block = assignment.locator(".jp-OutputArea-output div[style*='border-left']").first
+    paper = assignment.locator(".jp-Notebook").first.evaluate(
+        "e => getComputedStyle(e).backgroundColor"
+    )
+    for part in block.locator("b, span, div").all():
+        ink = part.evaluate("e => getComputedStyle(e).color")
+        assert contrast(ink, paper) >= (3 if part.evaluate("e => e.tagName") == "SPAN" else 4.5)
+    marks = block.locator("span").all()
+    assert marks
+    assert all(
+        mark.inner_text().strip() in "✓✗◔○" and mark.get_attribute("title") for mark in marks
+    )
+
+
+def contrast(*colours: str) -> float:
+    """Return the contrast of two colours as a browser writes them, by the formula of WCAG 2.2."""
+
+    def luminance(colour):
+        shares = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, light = sorted(map(luminance, colours))
+    return (light + 0.05) / (dark + 0.05)
 
 
 def test_the_validate_button_shows_the_report_of_each_task(assignment):
