@@ -102,7 +102,7 @@ class Live:
     def sliders(self) -> list:
         """The sliders as an assistive technology finds them: by role and name."""
         return [
-            self.figure.get_by_role("slider", name=one.label, exact=False)
+            self.figure.get_by_role("slider", name=one.label, exact=True)
             for one in self.replay.sliders.values()
         ]
 

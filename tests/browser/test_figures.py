@@ -180,7 +180,8 @@ def test_a_mouse_drags_a_slider(live):
         mouse.move(box["x"] + 8, middle)
         mouse.down()
         mouse.move(box["x"] + box["width"] / 2, middle, steps=4)
-        assert 0 < live.agrees()["values"][at] < live.end[at]
+        if live.end[at] > 1:  # of two stops none is in the middle
+            assert 0 < live.agrees()["values"][at] < live.end[at]
         mouse.move(box["x"] + box["width"] + 20, middle, steps=4)
         mouse.up()
         assert live.agrees()["values"][at] == live.end[at]
