@@ -1,7 +1,9 @@
-"""Kernels under a roof: what was counted beside what was timed (Section 3.7)."""
+"""Kernels under a roof: what was counted beside what was fetched and what was timed (Section 3.7)."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from scalelab.measure.timing import timing
@@ -10,6 +12,23 @@ from scalelab.models.kernels.kernels import Kernel
 from scalelab.records import Sample
 
 _FP32 = 4  # bytes
+_LONG = 16_000_000  # numbers, which no cache of a laptop holds
+# What two measurements may differ by before it is an alarm, and before it is a finding.
+_NOISE, _SLACK = 0.1, 0.25
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel to place: what it must do and move, how to run it, and what that run fetches.
+
+    A core fetches a line before it overwrites it, which no count names, and fetches an operand that is
+    named twice only once.
+    """
+
+    name: str
+    kernel: Kernel
+    run: Callable[[], object]
+    fetched: float  # bytes that come in from memory
 
 
 @dataclass(frozen=True)
@@ -19,13 +38,14 @@ class Placed:
     name: str
     kernel: Kernel
     sample: Sample
-    kind: str  # what it waits for: "compute", "memory" or "launch"
+    kind: str  # what it waits for by the count: "compute", "memory" or "launch"
     least: float  # seconds that its roof allows
+    apart: float  # seconds that its clocks would take one after the other
     alarm: str | None  # why it cannot be as fast as measured
 
     @property
     def intensity(self) -> float:
-        """FLOPs per byte that it must move."""
+        """FLOPs per byte."""
         return float(self.kernel.intensity)
 
     @property
@@ -38,11 +58,16 @@ class Placed:
         """How much of what its roof allows it reached; above 1 the alarm says why."""
         return self.least / self.sample.median
 
+    @property
+    def finding(self) -> str:
+        """What the time says of the count: "impossible", "its clocks", or "another cause"."""
+        if self.alarm:
+            return "impossible"
+        return "its clocks" if self.sample.median <= (1 + _SLACK) * self.apart else "another cause"
+
 
 def place(
-    name: str,
-    kernel: Kernel,
-    function: Callable[[], object],
+    case: Case,
     peak: float,
     bandwidth: float,
     launch: float = 0.0,
@@ -50,69 +75,92 @@ def place(
     budget: float = 0.25,
     measure: Callable[..., Sample] | None = None,
 ) -> Placed:
-    """Time a kernel and place it under one roof. Section 3.7."""
-    sample = (measure or timing.measure)(function, label=name, budget=budget)
-    alarm = None
+    """Time a kernel and place it, by what it must move, under one roof. Section 3.7."""
+    sample = (measure or timing.measure)(case.run, label=case.name, budget=budget)
+    return judge(case.kernel, sample, peak, bandwidth, launch)
+
+
+def refetched(case: Case, placed: Placed, peak: float, reads: float, launch: float = 0.0) -> Placed:
+    """Place it again, with the same time, by the lines it fetches under a roof of `reads`. Section 3.7."""
+    kernel = replace(case.kernel, bytes=case.fetched)
+    return judge(kernel, placed.sample, peak, reads, launch)
+
+
+def judge(
+    kernel: Kernel, sample: Sample, peak: float, bandwidth: float, launch: float = 0.0
+) -> Placed:
+    """Hold a time against the clocks of a kernel: computing, moving and starting. Section 3.7."""
+    counted = (kernel.flops, kernel.bytes, peak, bandwidth, launch)
     if kernel.flops:
         achieved = float(kernel.flops / sample.median)
-        intensity = float(kernel.intensity)
-        alarm = alarms.over_the_roof(achieved, intensity, peak, bandwidth, tolerance=0.1)
+        over = partial(alarms.over_the_roof, achieved, float(kernel.intensity), peak)
+    else:
+        over = partial(alarms.over_the_slope, float(kernel.bytes / sample.median))
+    least, apart, _ = roofline.bounds(*counted)
     return Placed(
-        name=name,
+        name=sample.label,
         kernel=kernel,
         sample=sample,
-        kind=roofline.classify(kernel.flops, kernel.bytes, peak, bandwidth, launch),
-        least=roofline.bounds(kernel.flops, kernel.bytes, peak, bandwidth, launch)[0],
-        alarm=alarm,
+        kind=roofline.classify(*counted),
+        least=least,
+        apart=apart,
+        alarm=over(bandwidth, tolerance=_NOISE, device="cpu"),
     )
 
 
-def dozen(device: str = "cpu") -> list[tuple[str, Kernel, Callable[[], object]]]:
-    """Return a dozen kernels of deep learning in float32: (name, what it counts, how to run it).
+def sweeps() -> list[Case]:
+    """Return three ways through a long vector: reading it, updating it in place, copying it. Section 3.7."""
+    import torch
 
-    From no arithmetic at all to a square product, on random data that no cache of a laptop holds,
-    but for the last few. Section 3.7.
+    x, y, total = torch.randn(_LONG), torch.randn(_LONG), torch.empty(())
+    once = _LONG * _FP32
+
+    def case(name, flops, named, run, fetched):
+        return Case(name, Kernel(name, float(flops), float(named)), run, float(fetched))
+
+    return [
+        case("read", _LONG, once, partial(torch.sum, x, 0, out=total), once),
+        case("update in place", _LONG, 2 * once, partial(y.mul_, -1.0), once),
+        case("copy", 0, 2 * once, partial(y.copy_, x), 2 * once),
+    ]
+
+
+def dozen() -> list[Case]:
+    """Return a dozen kernels of deep learning in float32, as people call them.
+
+    From no arithmetic at all to a square product, on random data. What waits for memory is larger
+    than the caches of a laptop; what computes may live in one. Section 3.7.
     """
     import torch
     from torch.nn import functional
 
-    def random(*shape):
-        return torch.randn(*shape, device=device)
+    def case(name: str, kernel: Kernel, run: Callable[[], object], fetched: float = 0.0) -> Case:
+        return Case(name, kernel, run, fetched or float(kernel.bytes))
 
-    n, side = 16_000_000, 1024
-    x, y, grid = random(n), random(n), random(4000, 4000)
-    tall, vector, square = random(4096, 4096), random(4096), random(side, side)
-    token, cache = random(1, 8, 1, 64), random(2, 1, 8, 1024, 64)
-    prompt = random(3, 1, 8, 512, 64)
-    fused = functional.scaled_dot_product_attention
-    products = [
-        (
-            f"product {width} wide",
-            kernels.gemm(width, side, side, _FP32),
-            partial(torch.mm, random(width, side), square),
-        )
-        for width in (4, 32, 256, 1024)
-    ]
+    def product(width: int) -> Case:
+        run = partial(torch.mm, torch.randn(width, side), tall)
+        return case(f"product {width} wide", kernels.gemm(width, side, side, _FP32), run)
+
+    n, side, long = _LONG, 4096, 16_384
+    once = float(n * _FP32)
+    x, y, grid = torch.randn(n), torch.randn(n), torch.randn(4000, 4000)
+    tall, vector, square = torch.randn(side, side), torch.randn(side), torch.randn(1024, 1024)
+    token, cache = torch.randn(1, 8, 1, 64), torch.randn(2, 1, 8, long, 64)
+    prompt = torch.randn(3, 1, 8, 512, 64)
+    norm = partial(functional.layer_norm, grid, (4000,))
+    multiply = partial(torch.mm, square, square.clone())
+    attend = functional.scaled_dot_product_attention
+    write, read = partial(attend, token, *cache), partial(attend, *prompt)
     return [
-        ("copy", kernels.copy(n, _FP32), partial(y.copy_, x)),
-        ("axpy", kernels.axpy(n, _FP32), partial(y.add_, x, alpha=0.5)),
-        ("dot", kernels.dot(n, _FP32), partial(torch.dot, x, x)),
-        ("softmax", kernels.softmax(4000, 4000, _FP32), partial(functional.softmax, grid, 1)),
-        (
-            "layer norm",
-            kernels.layer_norm(4000, 4000, _FP32),
-            partial(functional.layer_norm, grid, (4000,)),
-        ),
-        ("matrix · vector", kernels.gemv(4096, 4096, _FP32), partial(torch.mv, tall, vector)),
-        *products,
-        (
-            "attention, one token",
-            attention.decode(1024, 64, _FP32, heads=8),
-            partial(fused, token, *cache),
-        ),
-        (
-            "attention, prompt",
-            attention.fused(512, 512, 64, _FP32, heads=8),
-            partial(fused, *prompt),
-        ),
+        case("copy", kernels.copy(n, _FP32), partial(y.copy_, x), 2 * once),
+        case("axpy", kernels.axpy(n, _FP32), partial(y.add_, x, alpha=0.5), 2 * once),
+        # The same vector twice: it comes in once.
+        case("dot", kernels.dot(n, _FP32), partial(torch.dot, x, x), once),
+        case("softmax", kernels.softmax(4000, 4000, _FP32), partial(functional.softmax, grid, 1)),
+        case("layer norm", kernels.layer_norm(4000, 4000, _FP32), norm),
+        case("matrix · vector", kernels.gemv(side, side, _FP32), partial(torch.mv, tall, vector)),
+        *map(product, (4, 32, 256)),
+        case("square product", kernels.gemm(1024, 1024, 1024, _FP32), multiply),
+        case("attention, one token", attention.decode(long, 64, _FP32, heads=8), write),
+        case("attention, prompt", attention.fused(512, 512, 64, _FP32, heads=8), read),
     ]

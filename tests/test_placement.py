@@ -17,9 +17,13 @@ def timed(seconds):
     return measure
 
 
+def case(kernel):
+    return placement.Case(kernel.name, kernel, int, kernel.bytes)
+
+
 def test_a_kernel_on_the_slope_is_told_its_share_of_the_slope():
     kernel = kernels.axpy(1000, width=4)  # 2,000 FLOPs, 12,000 bytes
-    found = placement.place("axpy", kernel, int, 1e12, 1e9, measure=timed(24e-6))
+    found = placement.place(case(kernel), 1e12, 1e9, measure=timed(24e-6))
     assert found.kind == "memory"
     assert found.least == pytest.approx(12e-6)
     assert found.share == pytest.approx(0.5)
@@ -29,29 +33,25 @@ def test_a_kernel_on_the_slope_is_told_its_share_of_the_slope():
 
 def test_a_kernel_above_its_roof_raises_the_alarm():
     kernel = kernels.gemm(64, 64, 64, width=4)
-    found = placement.place("product", kernel, int, 1e9, 1e9, measure=timed(1e-6))
+    found = placement.place(case(kernel), 1e9, 1e9, measure=timed(1e-6))
     assert found.share > 1
     assert "nothing runs above its roof" in found.alarm
 
 
-def test_a_kernel_without_arithmetic_has_a_share_and_no_alarm():
-    found = placement.place("copy", kernels.copy(1000, 4), int, 1e9, 1e9, measure=timed(4e-6))
-    assert (found.share, found.alarm) == (pytest.approx(2.0), None)
-
-
 def test_each_of_the_dozen_runs_and_counts_what_torch_counts():
     dozen = placement.dozen()
-    assert len(dozen) == len({name for name, _, _ in dozen}) == 12
-    for name, kernel, function in dozen:
+    assert len(dozen) == len({one.name for one in dozen}) == 12
+    for one in dozen:
+        name, kernel, function = one.name, one.kernel, one.run
         with FlopCounterMode(display=False) as counter:
             assert torch.isfinite(function()).all(), name
         if name.startswith(("product", "matrix", "attention")):
             assert counter.get_total_flops() in (0, kernel.flops), name
-    assert all(one.flops == 0 for name, one, _ in dozen if name == "copy")
+    assert all(one.kernel.flops == 0 for one in dozen if one.name == "copy")
 
 
 def test_a_kernel_can_run_again_and_again():
-    dozen = {name: function for name, _, function in placement.dozen()}
+    dozen = {one.name: one.run for one in placement.dozen()}
     for _ in range(200):
         found = dozen["axpy"]()
     assert torch.isfinite(found).all()

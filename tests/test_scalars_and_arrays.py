@@ -15,7 +15,7 @@ from tests.sampling import sampled
 PLAIN = (float, int, str, bool, type(None))
 # What counts, labels or chooses is one value, and a column of a table has one dimension.
 SINGLE = """
-    alarms.over_the_roof.* bandwidth.bus_reading.tolerance batching.least_latency.*
+    alarms.over_the_* bandwidth.bus_reading.tolerance batching.least_latency.*
     batching.most_throughput.* *.values hedging.tied_percentile.service
     hedging.tied_percentile.waiting memory.*.stage messages.* overlap.best_buckets.*
     overlap.bucketed_seconds.* overlap.exposed_seconds.ready overlap.exposed_seconds.seconds ranks.*
@@ -25,7 +25,7 @@ SINGLE = """
 # Here no number is asked for, or none is answered.
 OTHERWISE = """
     *.advice autograd.* dags.* hardware.* messages.* network.half_size omission.* pipeline.dag
-    preempted.* rank_dags.* schedule.* simulated.* sizing.worth_a_look stats.*
+    preempted.* rank_dags.* reached.* schedule.* simulated.* sizing.worth_a_look stats.*
     laws.after_losses timeline.* transformer.*parameters units.*
     workdepth.critical_path workdepth.depth workdepth.work
 """

@@ -12,7 +12,7 @@ from scalelab.refusal import Refusal
 @click.command("capstone")
 @click.option("--workers", default="1,2", show_default=True, help="How many, as in 1,2,4.")
 @click.option("--seeds", type=int, default=3, show_default=True, help="Runs of each size.")
-@click.option("--batch", default="64", show_default=True, help="Global; or one for each size.")
+@click.option("--batch", default="256", show_default=True, help="Global; or one for each size.")
 @click.option("--warmup", type=float, default=0.0, help="Share of the steps: the rate rises.")
 @click.option("--weak", is_flag=True, help="Let samples and batch grow with the workers.")
 @click.option("--epochs", type=int, default=4, show_default=True, help="Passes over the data.")
@@ -40,7 +40,7 @@ def command(
     \b
     Examples:
       scalelab capstone --workers 1,2 --seeds 2 --epochs 1
-      scalelab capstone --workers 1,2 --seeds 2 --epochs 1 --batch 64,512
+      scalelab capstone --workers 1,2 --seeds 2 --epochs 1 --batch 256,1024
     """
     from scalelab import records
     from scalelab.files import atomic
@@ -52,7 +52,7 @@ def command(
     if len(sizes) not in (1, len(counts)):
         raise Refusal(
             f"--batch must be one number or one for each of the {len(counts)} sizes, got {batch}: "
-            "write them like 64,512"
+            "write them like 256,1024"
         )
     chosen = sizes[0] if len(sizes) == 1 else dict(zip(counts, sizes, strict=True))
     if speaks() and out is not None:

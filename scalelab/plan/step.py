@@ -68,7 +68,7 @@ def time(job: Job, layout: Layout, workers: int, share: float) -> Time:
         microbatch=copies * layout.micro_batch,
         worker_throughput=layout.tensor * cluster.peak * share / ran / uneven,
         gradient=job.parameters / layout.tensor * _gradient_bytes(job),
-        all_reduce=lambda size, members: _all_reduce(size, members, cluster.outside),
+        all_reduce=lambda size, members: _flat_or_between(job, layout, copies, size, members),
         accumulation=rounds,
         overlap=layout.overlap,
         compression=layout.compression,
@@ -106,6 +106,16 @@ def _neighbours(job, layout, copies):
     if not layout.hierarchy:
         return 1
     return max(1, min(job.cluster.per_node // layout.tensor, copies))
+
+
+def _flat_or_between(job, layout, copies, size, members):
+    """Between nodes; or flat, with a part of the gradients in a ring through each card of a node."""
+    near = min(job.cluster.per_node // layout.tensor, copies)
+    if layout.hierarchy or near <= 1:
+        return _all_reduce(size, members, job.cluster.outside)
+    within = copies * layout.tensor <= job.cluster.per_node
+    link = job.cluster.inside if within else job.cluster.outside
+    return _all_reduce(size if within else size / near, members, link)
 
 
 def _all_reduce(size, members, link):

@@ -45,7 +45,7 @@ def table(job: Job, at: plan_row.PlanRow, share: float) -> tuple[WhatIf, ...]:
     if layout.sharding < 3:
         ask("gradients compressed fourfold", _laid(job, compression=4 * layout.compression))
         if layout.hierarchy:
-            ask("no hierarchy: one ring through all", _laid(job, hierarchy=False))
+            ask("no hierarchy: flat rings through all, one per card", _laid(job, hierarchy=False))
         ask("fully sharded (FSDP)", _laid(job, sharding=3))
     assert layout.micro_batch
     full = plan_memory.microbatches(job, layout, at.workers) * layout.micro_batch

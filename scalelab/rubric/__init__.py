@@ -1,13 +1,14 @@
 """Four metrics from one pass: speedup, efficiency, quality and cost, and one verdict.
 
-Read `rubric` first. `files` become `rows`; `gate` judges quality, `ranking` orders what passes,
-`shortfall` asks what was lost; `report` holds it all, `verdict`, `remarks` and `words` say it. `assess`
-checks a capstone's record and its `claim`, `agreement` prediction against measurement.
+Read `rubric` first. `files` become `rows`; `gate` judges quality, `spread` says how sure times and bills
+are, `ranking` orders what passes, `shortfall` asks what was lost; `report` holds it all, `verdict`,
+`remarks` and `words` say it. `assess` checks a capstone's record and its `claim`, `agreement` whether its
+passes are of one study.
 """
 
 from scalelab.face import face
 
 __getattr__, __dir__ = face(
     __name__,
-    "rubric files rows gate ranking shortfall report verdict remarks words assess claim agreement",
+    "rubric files rows gate spread ranking shortfall report verdict remarks words assess claim agreement",
 )

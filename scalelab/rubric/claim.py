@@ -28,7 +28,12 @@ def of_claim(claim: object, report: Report | None) -> list[Finding]:
         sizes = ", ".join(str(row.workers) for row in report.rows)
         fault = f"The claim is about {shown(claim.get('workers'))} workers; measured were {sizes}."
         return [error("claim_unmeasured", fault, "Claim a size that was measured.")]
-    return [*_sizes_claimed(row, report), *_values_claimed(claim, row), *_rest(claim, row, report)]
+    return [
+        *_sizes_claimed(row, report),
+        *_values_claimed(claim, row),
+        *_unsure(claim, row, report),
+        *_rest(claim, row, report),
+    ]
 
 
 def _sizes_claimed(row, report):
@@ -68,6 +73,20 @@ def _values_claimed(claim, row):
     if missing:
         fault = f"The claim does not state: {', '.join(missing)}."
         yield Finding("claim_partial", "warning", fault, "Report the tuple, never one hero number.")
+
+
+def _unsure(claim, row, report):
+    """Whether noise leaves open that the size is faster, or that it keeps the floor."""
+    about = {"speedup": 1.0, "efficiency": report.limits.floor}
+    for name, least in about.items():
+        spread = getattr(row, f"{name}_spread")
+        above = name in claim and getattr(row, name) > least
+        if above and row.supports(**{name: least})[name] != "supported":
+            fault = (
+                f"Whether {name} on {row.workers} workers is above {text(least)} the runs leave open: "
+                f"it lies between {text(spread.low)} and {text(spread.high)}."
+            )
+            yield Finding("claim_unsure", "warning", fault, "Repeat each size, or say undecided.")
 
 
 def _rest(claim, row, report):

@@ -1,5 +1,6 @@
 """What a careful reader must know beside the verdict of a rubric: rules, a remark each."""
 
+from scalelab.rubric.gate import LEVEL, POWER
 from scalelab.rubric.report import Report
 from scalelab.rubric.rows import Measured
 from scalelab.rubric.words import quality, workers
@@ -12,6 +13,7 @@ def remarks(report: Report, measured: Measured) -> tuple[str, ...]:
         _by_hand,
         _gate,
         _one_run,
+        _unsure,
         _shortfall,
         _superlinear,
         _relative,
@@ -45,12 +47,18 @@ def _gate(report):
         lines.append(f"Out of every ranking, because {report.metric} got worse: {sizes}.")
     for row in report.rows:
         if row.passes_gate is None:
-            more = f" About {row.gate.runs} runs of each size would." if row.gate.runs else ""
+            more = (
+                f" About {row.gate.runs} runs of each size would, {POWER:.0%} of the time."
+                if row.gate.runs
+                else ""
+            )
+            side = "worse" if row.gate.loss > 0 else "better"
+            low, high = quality(row.gate.low), quality(row.gate.high)
             lines.append(
-                f"{workers(row.workers)}: {report.metric} is {quality(abs(row.gate.loss))} "
-                f"{'worse' if row.gate.loss > 0 else 'better'} than the baseline's, between "
-                f"{quality(row.gate.low)} and {quality(row.gate.high)} with the noise, and the runs "
-                f"cannot tell on which side of {quality(report.limits.tolerance)} it is.{more}"
+                f"{workers(row.workers)}: {report.metric} is {quality(abs(row.gate.loss))} {side} "
+                f"than the baseline's, between {low} and {high} with the noise ({LEVEL:.0%} sure of "
+                "each end), and the runs cannot tell on which side of "
+                f"{quality(report.limits.tolerance)} it is.{more}"
             )
     better = [row for row in report.rows if row.gate.loss < -report.limits.tolerance]
     if better:
@@ -68,6 +76,24 @@ def _one_run(report):
     return (
         "The noise of the quality is not known: the gate compares as it stands. "
         "Repeat each size with other seeds."
+    )
+
+
+def _unsure(report):
+    """Of the size that is recommended: whether it is faster at all, and whether it keeps the floor."""
+    if report.recommended in (None, report.baseline):
+        return ""
+    row = report.row(report.recommended)
+    floor = report.limits.floor
+    kept = row.supports(speedup=1.0, efficiency=floor)
+    if "undecided" not in kept.values():
+        return ""
+    open_ = "is faster at all" if kept["speedup"] == "undecided" else f"keeps {text(floor)}"
+    sooner, used = row.speedup_spread, row.efficiency_spread
+    return (
+        f"{workers(row.workers)}: the speedup lies between {text(sooner.low)} and {text(sooner.high)}, "
+        f"the efficiency between {text(used.low)} and {text(used.high)} ({LEVEL:.0%} sure of each "
+        f"end), and the runs cannot tell whether it {open_}. Repeat each size."
     )
 
 

@@ -8,6 +8,7 @@ from scalelab.refusal import Refusal
 from scalelab.rubric.gate import Gate
 from scalelab.rubric.ranking import Constraints
 from scalelab.rubric.shortfall import Serial, Shortfall
+from scalelab.rubric.spread import Spread, bound
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class Scores:
     )  # the serial fraction that this row alone implies; None for the baseline
     runs: int
     gate: Gate
+    speedup_spread: Spread
+    efficiency_spread: Spread
+    cost_spread: Spread  # of the dollars per work
     missed: tuple[str, ...] = ()  # names of limits
     learning: float | None = None  # algorithmic efficiency, where the training to a target is known
 
@@ -45,6 +49,21 @@ class Scores:
     def system(self) -> float | None:
         """What of the efficiency the machines alone keep; None where the training is not known."""
         return None if self.learning is None else self.efficiency / self.learning
+
+    def supports(self, **stated: float) -> dict[str, str]:
+        """Whether each number stated is "supported", "contradicted" or "undecided" by the runs.
+
+        `speedup` and `efficiency` are claimed to be at least so much, `loss` of quality and
+        `cost_per_work` at most. Section 41.6.
+        """
+        gate = self.gate
+        spreads = {
+            "speedup": self.speedup_spread,
+            "efficiency": self.efficiency_spread,
+            "loss": Spread(gate.low, gate.high, gate.tested),
+            "cost_per_work": self.cost_spread,
+        }
+        return {name: spreads[name].verdict(**{bound(name): v}) for name, v in stated.items()}
 
     @property
     def eligible(self) -> bool:

@@ -13,7 +13,7 @@ from scalelab.arguments import shown, whole
 from scalelab.models.cost import cost, energy
 from scalelab.models.scaling import laws, speedup, study
 from scalelab.refusal import Refusal
-from scalelab.rubric import gate as _gate, shortfall as _shortfall, verdict as _verdict
+from scalelab.rubric import gate as _gate, shortfall as _shortfall, spread, verdict as _verdict
 from scalelab.rubric.files import of_series, of_table, parse, read, recorded
 from scalelab.rubric.gate import Gate, Noise
 from scalelab.rubric.ranking import Constraints, choice, missed, pareto
@@ -194,6 +194,7 @@ def _row(size, base, sizes, measured, limits, noise, grid):
     factor = size.workers / base.workers
     if size is base:
         gate = Gate("pass", 0.0, 0.0, 0.0, tested=False)
+        sooner = spread.Spread(1.0, 1.0, tested=False)
     else:
         every = [each.qualities for each in sizes]
         gate = _gate.judge(
@@ -201,7 +202,11 @@ def _row(size, base, sizes, measured, limits, noise, grid):
             better=measured.better, noise=noise,
             paired=bool(size.seeds) and size.seeds == base.seeds,
         )  # fmt: skip
+        # Times are not paired: a seed decides the training, and not what else the machine did.
+        sooner = spread.ratio(base.times, size.times, [each.times for each in sizes])
+        sooner = sooner.times(size.work / base.work)
     dollars = cost.dollars(size.seconds, size.rate)
+    apiece = cost.per_work(dollars, size.work)
     has = size.joules is not None
     row = Scores(
         workers=size.workers,
@@ -210,7 +215,7 @@ def _row(size, base, sizes, measured, limits, noise, grid):
         efficiency=gain / factor,
         quality=size.quality,
         cost=dollars,
-        cost_per_work=cost.per_work(dollars, size.work),
+        cost_per_work=apiece,
         work_per_cost=cost.work_per_dollar(dollars, size.work),
         joules=size.joules,
         joules_per_work=energy.per_work(size.joules, size.work) if has else None,
@@ -221,6 +226,9 @@ def _row(size, base, sizes, measured, limits, noise, grid):
         karp_flatt=speedup.karp_flatt(gain, factor) if factor > 1 else None,
         runs=len(size.times),
         gate=gate,
+        speedup_spread=sooner,
+        efficiency_spread=sooner.times(1 / factor),
+        cost_spread=spread.alone(size.times, [each.times for each in sizes]).times(apiece),
         learning=(
             study.algorithmic_efficiency(base.epochs, size.epochs)
             if base.epochs and size.epochs

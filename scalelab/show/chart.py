@@ -17,18 +17,21 @@ from scalelab.records import Stamp
 from scalelab.refusal import Refusal
 from scalelab.show import words
 
-KINDS = ("line", "dashed", "joined", "points", "band", "part", "lane")
+KINDS = ("line", "dashed", "edge", "joined", "points", "band", "part", "lane")
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: its label, whether it is logarithmic, and limits where the data should not choose them."""
+    """One axis: its label, whether it is logarithmic, limits where the data should not choose them, and what
+    its ticks are called where that is not their number.
+    """
 
     label: str
     log: bool = False
     low: float | None = None
     high: float | None = None
     ticks: tuple[float, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Points:
     to the next: between them nobody measured. `points` marks them (with bars from `low` to `high` where
     given), and `band` fills from `low` to `high`. `part` fills likewise and is one of several that lie on
     each other: `y` is its own amount. `lane` draws bars of one thickness, such as tasks in a timeline, with a
-    missing value between any two. `names` are of its points, which are numbered in the picture; `tag` stands
+    missing value between any two, each with its word of `inside` written in it. `edge` draws the arrows of
+    a graph. `names` are of its points, which are numbered in the picture; `tag` stands
     before the first point of a line. `tone` picks the colour, so that the same thing keeps its colour from
     figure to figure: 0 is for what is not data (an ideal line, a limit).
     """
@@ -53,6 +57,7 @@ class Points:
     high: np.ndarray | None = None
     names: tuple[str, ...] = ()
     tag: str = ""
+    inside: tuple[str, ...] = ()
 
     if TYPE_CHECKING:  # numbers are kept as arrays, whatever form they are given in
 
@@ -67,6 +72,7 @@ class Points:
             high: ArrayLike | None = None,
             names: tuple[str, ...] = (),
             tag: str = "",
+            inside: tuple[str, ...] = (),
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -90,6 +96,11 @@ class Points:
             raise Refusal(
                 f"names of {self.label!r} must be one for each of its {self.x.size} points, "
                 f"got {len(self.names)}: name all of them or none"
+            )
+        if self.inside and (self.kind != "lane" or len(self.inside) != words.starts(self).size):
+            raise Refusal(
+                f"inside of {self.label!r} must be one word for each bar of a lane, got "
+                f"{len(self.inside)}: write one into each bar or none"
             )
         if not self.x.size:
             raise Refusal(f"series {self.label!r} must hold at least one point, got none")

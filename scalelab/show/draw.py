@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.words import text
+from scalelab.show.words import starts, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,10 +35,16 @@ DARK = {
     **{"tone-3": "#3fc9a2", "tone-4": "#e39bd0", "tone-5": "#dcbf5a"},
 }
 TONES = [colour for name, colour in LIGHT.items() if name.startswith("tone-")]
-INKS = {LIGHT[name]: name for name in LIGHT if name in ("ink", "grid") or name.startswith("tone-")}
+INKS = {
+    LIGHT[name]: name
+    for name in LIGHT
+    if name in ("ink", "grid", "paper") or name.startswith("tone-")
+}
 POINT = 1.0 / 72.0
 MOST_INSIDE = 6  # series in a legend that still leaves a picture to see
 SMALL = 10.5  # of what is written inside the picture, in points
+INSIDE = 7.0  # of what is written inside a bar, in points
+HAIR = 0.4  # by which a bar of a lane is shorter at either end, in points; figure.js has it too
 
 
 @functools.cache
@@ -54,7 +60,7 @@ def style() -> dict[RcKeyType, Any]:
 def png(chart: Chart, dpi: int = 150) -> bytes:
     """Return the chart as a PNG with its legend, for print and for viewers without HTML."""
     figure, axes = drawing(chart)
-    named = any(series.names for series in chart.series)
+    named = any(series.names or series.inside for series in chart.series)
     if named or len(chart.series) > MOST_INSIDE:
         columns = 4 if named else 2
         figure.legend(loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
@@ -110,6 +116,7 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
                 series = replace(series, x=corner[0], y=corner[1], low=None, high=None)
             _add(axes, series, f"series-{number}")
             _number(axes, series)
+            _fill(axes, series, f"series-{number}")
         if tagged := [series for series in chart.series if series.tag]:
             _tag(figure, axes, tagged)
         figure.draw_without_rendering()
@@ -132,12 +139,10 @@ def limits(charts: list[Chart]) -> tuple[Axis, Axis]:
         else:
             low, high = min(low, 0.0), high + 0.05 * (high - min(low, 0.0) or 1.0)
         axes.append(
-            Axis(
-                given.label,
-                given.log,
-                low if given.low is None else given.low,
-                high if given.high is None else given.high,
-                given.ticks,
+            replace(
+                given,
+                low=low if given.low is None else given.low,
+                high=high if given.high is None else given.high,
             )
         )
     return axes[0], axes[1]
@@ -169,7 +174,8 @@ def _prepare(axes: Axes, name: str, axis: Axis) -> None:
         ticks.set_major_locator(LogLocator(subs=(1, 2, 5)))
     if axis.log:
         ticks.set_minor_locator(NullLocator())
-    ticks.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+    called = dict(zip(axis.ticks, axis.names, strict=False))
+    ticks.set_major_formatter(FuncFormatter(lambda value, _: called.get(value) or text(value)))
 
 
 def _thin(axes: Axes) -> None:
@@ -203,14 +209,46 @@ def _add(axes: Axes, series: Points, gid: str) -> None:
             axes.plot(xs, ys, color=colour, lw=1.6, gid=f"{gid}-bars")
         axes.plot(series.x, series.y, "o", color=colour, mew=0, label=series.label, gid=gid)
         return
+    if series.kind == "lane":
+        series = replace(series, x=_apart(axes, series.x))
     looks: dict[str, dict[str, Any]] = {
+        "edge": {"linewidth": 1.2},
         "dashed": {"linestyle": (0, (5, 4)), "linewidth": 1.6},
         "joined": {"marker": "o", "markeredgewidth": 0},
-        "lane": {"linewidth": 7, "solid_capstyle": "butt"},
+        "lane": {"linewidth": 10 if series.inside else 7, "solid_capstyle": "butt"},
     }
     axes.plot(
         series.x, series.y, color=colour, label=series.label, gid=gid, **looks.get(series.kind, {})
     )
+
+
+def _apart(axes: Axes, x: np.ndarray) -> np.ndarray:
+    """Shorten the bars of a lane by a hair at their ends, or neighbours would be one bar."""
+    left, right = axes.transAxes.transform([(0, 0), (1, 0)])[:, 0] / axes.figure.dpi / POINT
+    low, high = axes.get_xlim()
+    apart = x.copy()
+    known = np.isfinite(x)
+    first = known & ~np.append(False, known[:-1])
+    hair = HAIR * (high - low) / (right - left)
+    apart[first] += hair
+    apart[known & ~first] -= hair
+    return apart
+
+
+def _fill(axes: Axes, series: Points, gid: str) -> None:
+    """Write into each bar of a lane what stands inside it."""
+    for turn, (start, word) in enumerate(zip(starts(series), series.inside, strict=False)):
+        middle = (series.x[start] + series.x[start + 1]) / 2
+        axes.text(
+            middle,
+            series.y[start],
+            word,
+            ha="center",
+            va="center_baseline",
+            color=LIGHT["paper"],
+            fontsize=INSIDE,
+            gid=f"{gid}-inside-{turn}",
+        )
 
 
 def _number(axes: Axes, series: Points) -> None:

@@ -11,12 +11,12 @@
   const array = (index) => (index < 0 ? null : data.arrays[index]);
 
   // A path through the points, lifted where a value is missing.
-  const path = (xs, ys, closed) => {
+  const path = (xs, ys, closed, hair = 0) => {
     let pen = "M", out = "";
     xs.forEach((x, i) => {
       const X = px(x), Y = py(ys[i]);
       if (isNaN(X) || isNaN(Y)) { pen = "M"; return; }
-      out += `${pen}${X.toFixed(1)} ${Y.toFixed(1)}`;
+      out += `${pen}${(X + (pen === "M" ? hair : -hair)).toFixed(1)} ${Y.toFixed(1)}`;
       pen = "L";
     });
     return out + (closed && out ? "Z" : "");
@@ -39,7 +39,20 @@
       if (bars) bars.querySelector("path").setAttribute("d", x.map((v, i) => path([v, v], [low[i], high[i]])).join(""));
     },
   };
-  draw.dashed = draw.lane = draw.line;
+  draw.dashed = draw.edge = draw.line;
+  // Bars end a hair (HAIR of draw.py) before their neighbours, and each carries its word.
+  draw.lane = (group, x, y, low, high, bars, inside) => {
+    group.querySelector("path").setAttribute("d", path(x, y, false, 0.4));
+    svg.querySelectorAll(`[id*="${group.id}-inside-"]`).forEach((drawn) => drawn.remove());
+    inside.forEach((word, i) => {
+      const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+      const place = { id: `${group.id}-inside-${i}`, x: (px(x[3 * i]) + px(x[3 * i + 1])) / 2, y: py(y[3 * i]) };
+      const look = { "text-anchor": "middle", dy: "0.36em", "font-size": 7, style: "fill: var(--sl-paper)" };
+      Object.entries({ ...place, ...look }).forEach(([name, value]) => text.setAttribute(name, value));
+      text.textContent = word;
+      group.after(text);
+    });
+  };
   draw.joined = (...given) => { draw.line(...given); draw.points(...given); };
   draw.part = draw.band;
 
@@ -56,9 +69,9 @@
   const show = () => {
     const index = sliders.reduce((at, slider, i) => at * data.shape[i] + Number(slider.value), 0);
     const [series, title, alt, readouts, rows] = data.frames[index];
-    series.forEach(([x, y, low, high], i) => {
+    series.forEach(([x, y, low, high, inside], i) => {
       const group = svg.querySelector(`[id$="-series-${i}"]`);
-      draw[data.kinds[i]](group, array(x), array(y), array(low), array(high), svg.querySelector(`[id$="-series-${i}-bars"]`));
+      draw[data.kinds[i]](group, array(x), array(y), array(low), array(high), svg.querySelector(`[id$="-series-${i}-bars"]`), inside === undefined ? [] : data.texts[inside].split("|"));
     });
     figure.querySelector(".sl-title").textContent = data.texts[title];
     svg.setAttribute("aria-label", data.texts[alt]);

@@ -91,7 +91,8 @@ def _data(
         places = []
         for series in chart.series:
             parts = (series.x, series.y, series.low, series.high)
-            places.append([-1 if part is None else arrays.put(_short(part)) for part in parts])
+            place = [-1 if part is None else arrays.put(_short(part)) for part in parts]
+            places.append([*place, texts.put("|".join(series.inside))] if series.inside else place)
         packed.append(
             [
                 places,

@@ -13,6 +13,8 @@ import numpy as np
 
 from scalelab import units
 from scalelab.curves.families import BY_NAME
+from scalelab.rubric.gate import LEVEL
+from scalelab.rubric.spread import bound
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.columns import Table, table
 
@@ -61,13 +63,53 @@ def gates(report: Report) -> Table:
         "K": [row.workers for row in rows],
         "runs": [row.runs for row in rows],
         "gate": [row.gate.verdict for row in rows],
-        "loss of quality": [_loss(row, report) for row in rows],
+        f"loss of quality ({LEVEL:.0%} each end)": [_loss(row, report) for row in rows],
         "limits": [", ".join(row.missed) or "met" for row in rows],
-        "Karp-Flatt": ["–" if row.karp_flatt is None else f"{row.karp_flatt:.4f}" for row in rows],
+        "Karp-Flatt": [_implied(row) for row in rows],
     }
     return table(
         columns, f"{report.name}: the gate, the limits, and the serial fraction of each row"
     )
+
+
+def certain(report: Report) -> Table:
+    """Return one row per configuration: speedup, efficiency and cost between what the runs allow.
+
+    Each end is one-sided at the level of the gate; without replicates there is no interval.
+    """
+    rows = report.rows
+    columns: dict[str, list] = {
+        "K": [row.workers for row in rows],
+        "runs": [row.runs for row in rows],
+        "speedup": [_between(row.speedup_spread, ".2f") for row in rows],
+        "faster": [_word(row, report, speedup=1.0) for row in rows],
+        "efficiency": [_between(row.efficiency_spread, ".3f") for row in rows],
+        "keeps the floor": [_word(row, report, efficiency=report.limits.floor) for row in rows],
+        "$/work": [_between(row.cost_spread, ".2e") for row in rows],
+        "quality": [row.gate.verdict for row in rows],
+    }
+    return table(columns, f"{report.name}: how sure, {LEVEL:.0%} of each end", stamp=report.stamp)
+
+
+def supported(report: Report, workers: int, **stated: float) -> Table:
+    """Return what the runs of one size say of a claim, a row for each number that it states."""
+    row = report.row(workers)
+    found = row.supports(**stated)
+    gate = row.gate
+    ends = {
+        "speedup": (row.speedup_spread.low, row.speedup_spread.high),
+        "efficiency": (row.efficiency_spread.low, row.efficiency_spread.high),
+        "loss": (gate.low, gate.high),
+        "cost_per_work": (row.cost_spread.low, row.cost_spread.high),
+    }
+    asked = [f"at {bound(name)} {units.text(value)}" for name, value in stated.items()]
+    columns: dict[str, list] = {
+        "claimed": [f"{name.replace('_', ' ')} {a}" for name, a in zip(stated, asked, strict=True)],
+        "the runs allow": [f"{ends[n][0]:.3g} to {ends[n][1]:.3g}" for n in stated],
+        "verdict": list(found.values()),
+    }
+    title = f"{report.name}: a claim about {units.counted(workers)}, each end {LEVEL:.0%}"
+    return table(columns, title, stamp=report.stamp)
 
 
 def findings(report: Report) -> dict[str, str]:
@@ -110,6 +152,10 @@ def speedup(report: Report) -> Chart:
         name, law = _LAWS[report.scaling]
         modelled = law.curve(factors, 1.0, report.serial.value)
         series.append(Points(f"{name}, s = {report.serial.value:.4f}", x, modelled, "line", 2))
+        ceiling = report.serial.ceiling
+        if report.scaling == "strong" and 1 < ceiling < 4 * factors[-1]:
+            flat = np.full(2, ceiling)
+            series.append(Points(f"ceiling 1/s = {ceiling:.1f}", x[[0, -1]], flat, "dashed", 2))
     series += _picked(report, "speedup")
     title = f"Speedup over {units.counted(report.baseline)}"
     ticks = _apart([row.workers / report.baseline for row in report.rows])
@@ -214,6 +260,24 @@ def _amount(value, whole=False):
 def _each(value):
     """Write the dollars of one unit of work, which may be an item or a whole model."""
     return f"{value:.3e}" if value < 0.01 else f"{value:.2f}"
+
+
+def _implied(row):
+    """Write the serial fraction that a row implies; a slowdown implies none, for s is at most 1."""
+    if row.karp_flatt is None:
+        return "–"
+    return "slower than the baseline" if row.karp_flatt > 1 else f"{row.karp_flatt:.4f}"
+
+
+def _between(spread, form):
+    return f"{spread.low:{form}} to {spread.high:{form}}" if spread.tested else "–"
+
+
+def _word(row, report, **stated):
+    """Write what the runs say; the baseline is compared with nothing, a lone run as it stands."""
+    if row.workers == report.baseline:
+        return "–"
+    return next(iter(row.supports(**stated).values()))
 
 
 def _loss(row, report):

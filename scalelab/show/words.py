@@ -46,7 +46,7 @@ def course(series: Points) -> str:
     if _upright(series):
         return f"at {number(x[0])}"
     if _pieces(series):
-        return f"{len(_starts(series))} lines"
+        return f"{len(starts(series))} lines"
     if np.unique(x).size < x.size:
         return (
             f"{x.size} points from {number(x.min())} to {number(x.max())}, up to {number(y.max())}"
@@ -77,15 +77,21 @@ def places(series: Sequence[Points]) -> np.ndarray:
 def at(series: Points, x: float) -> str:
     """Return the value of a series at x, read between its points if it is a line, empty where it has none.
 
-    Of a lane these are the bars that run then, of the edges of a graph how many begin there.
+    Of a lane these are the bars that run then, or what stands in them; of the edges of a graph how many
+    begin there.
     """
     if series.kind == "lane":
-        begins = _starts(series)
+        begins = starts(series)
         runs = (series.x[begins] <= x) & (x < series.x[np.minimum(begins + 1, series.x.size - 1)])
+        if series.inside:
+            order = np.argsort(
+                -series.y[begins[runs]], kind="stable"
+            )  # as they stand, from the top
+            return ", ".join(series.inside[i] for i in np.flatnonzero(runs)[order])
         return _listed(series.y[begins[runs]])
     same = np.flatnonzero(np.isclose(series.x, x, rtol=1e-9))
     if _pieces(series):
-        begun = np.intersect1d(same, _starts(series)).size
+        begun = np.intersect1d(same, starts(series)).size
         return text(begun) if begun else ""
     if _upright(series):
         return "here" if same.size else ""
@@ -120,10 +126,10 @@ def _upright(series: Points) -> bool:
 
 def _pieces(series: Points) -> bool:
     """Whether a line is many short ones, such as the edges of a graph."""
-    return series.kind in ("line", "dashed") and bool(np.isnan(series.x).any())
+    return series.kind in ("line", "dashed", "edge") and bool(np.isnan(series.x).any())
 
 
-def _starts(series: Points) -> np.ndarray:
+def starts(series: Points) -> np.ndarray:
     """Return where the pieces of a line, or the bars of a lane, begin."""
     known = np.isfinite(series.x) & np.isfinite(series.y)
     return np.flatnonzero(known & ~np.append(False, known[:-1]))

@@ -281,7 +281,7 @@ def test_section_3_8_prints_the_hierarchy_its_two_wrong_prices_and_what_its_stor
     assert "all-reduce, across, all-reduce: 1.745 s" in text
     assert "all-reduce, across, all-reduce (parts): 1.269 s" in text
     assert shows("08_network", 44, 128, 128)
-    assert shows("08_network", 51, 156, 156)
+    assert shows("08_network", 58, 184, 184)
     assert shows("08_network", 93, 18, 5)
     assert shows("08_network", 10, 6.30, 3.45)
     assert shows("08_network", 155, 282)

@@ -6,9 +6,10 @@ import re
 
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
 from scalelab import spans, units
-from scalelab.data import datasets
+from scalelab.data import datasets, published
 from scalelab.models.cost import bottleneck, cost, mfu, step
 from scalelab.models.kernels import conventions, kernels, roofline
 from scalelab.models.machines import hardware, memory
@@ -580,7 +581,8 @@ def test_a_fit_without_a_term_in_1_over_n_cannot_follow_strong_scaling():
     divided = 1 / workers
     left = divided - fitted(terms, workers, divided, workers)
     assert np.linalg.norm(left) / np.linalg.norm(divided) == pytest.approx(0.39, abs=0.005)
-    assert fitted(terms, workers, divided, workers).min() < 0  # a time below zero
+    below_zero = workers[fitted(terms, workers, divided, workers) < 0]
+    assert below_zero.tolist() == [64, 128, 256]
 
     # No constants remove it: whatever else the curve holds, the same residual stays.
     rng = np.random.default_rng(0)
@@ -602,6 +604,22 @@ def test_the_fit_of_the_page_misses_the_table_of_section_41_6():
     assert added.round().tolist() == [3600, 1881, 1008, 562, 340, 250]
     last = [fitted(t, workers[:5], seconds[:5], workers[5:]).item() for t in (terms, with_inverse)]
     assert [round(x) for x in last] == [2037, 251]
+
+
+def test_a_good_forecast_from_a_negative_cost_is_luck():
+    """Without the constraint of Ernest, c is negative, and 512 workers take half an hour."""
+    workers = 2.0 ** np.arange(6)
+    seconds = np.array([3600, 1880, 1010, 560, 340, 250.0])
+    columns = np.column_stack([workers**0, workers, np.log(workers), 1 / workers])
+    assert np.linalg.lstsq(columns, seconds, rcond=None)[0].round()[2] == -57
+    far = np.array([1, 512, np.log(512), 1 / 512])
+    assert far @ np.linalg.lstsq(columns, seconds, rcond=None)[0] == pytest.approx(1641, abs=1)
+    costs = nnls(columns, seconds)[0]
+    assert (columns @ costs).round().tolist() == [3606, 1870, 1002, 568, 351, 244]
+    assert costs[2] == 0
+    five, relative = columns[:5], columns[:5] / seconds[:5, None]
+    assert columns[5] @ nnls(five, seconds[:5])[0] == pytest.approx(240, abs=0.5)
+    assert columns[5] @ nnls(relative, np.ones(5))[0] == pytest.approx(231, abs=0.5)
 
 
 def test_the_articles_bottleneck_classes_leave_gaps():
@@ -673,6 +691,35 @@ def test_weak_scaling_does_not_halve_at_a_number_of_gpus():
     assert (0.5 / (0.5 + ring)).round(2).tolist() == [0.91, 0.82, 0.73, 0.54, 0.40]
     assert (0.5 / (0.5 + halving)).round(2).tolist() == [0.91, 0.83, 0.83, 0.83, 0.83]
     assert 5 / (5 + ring[-1]) == pytest.approx(0.87, abs=5e-3)
+
+
+def test_berts_days_were_those_of_16_chips():
+    """Table 1 of arXiv:1904.00962v1: chips, batch, steps and minutes."""
+    rows = [(16, 512, 1_000_000, 82.8 * 60), (1024, 32_768, 15_600, 101.2)]
+    samples = [batch * steps for _, batch, steps, _ in rows]
+    assert samples == pytest.approx([512e6, 512e6], rel=0.002)  # the same training
+    assert [batch / chips for chips, batch, *_ in rows] == [32, 32]
+    (few, *_, long), (many, *_, short) = rows
+    assert long / (24 * 60) == pytest.approx(3.45)  # days, and not on 1,024 chips
+    assert speedup.efficiency(long, short, many / few) == pytest.approx(0.77, abs=0.005)
+    assert speedup.efficiency(long, 76.19, many / few) == pytest.approx(1.02, abs=0.005)
+
+
+def test_the_3072_gpus_trained_another_model_than_the_530_billion():
+    """The series that ships, and the published steps of the 530 billion at a fixed batch."""
+    weak = datasets.load("megatron2021_weak_a100")
+    billions = dict(zip(weak.workers, weak.column("parameters"), strict=True))
+    assert [round(billions[gpus]) for gpus in (1024, 2520, 3072)] == [76, 530, 1008]
+    assert billions[3072] / billions[32] == pytest.approx(593, abs=0.5)
+    rate = dict(zip(weak.workers, weak.column("tflops_per_gpu"), strict=True))
+    assert (rate[32], rate[3072]) == (137, 163)
+    assert rate[3072] / rate[32] == pytest.approx(1.19, abs=0.005)
+
+    runs = {run["workers"]: run for run in published.runs() if run["system"] == "mt-nlg"}
+    assert {run["training"]["batch"] for run in runs.values()} == {1920}
+    steps = {gpus: run["reported"][0] for gpus, run in runs.items()}
+    assert (steps[2240], steps[3360]) == (60.1, 44.4)
+    assert speedup.efficiency(60.1, 44.4, 3360 / 2240) == pytest.approx(0.90, abs=0.005)
 
 
 def test_every_correction_on_the_page_has_its_test():

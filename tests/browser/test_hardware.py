@@ -88,7 +88,7 @@ def stops(one, book, chapter):
 
 
 USUAL = {
-    "08_network": {"latency": "10 µs", "link": "50 GB/s"},
+    "08_network": {"latency": "5 µs", "link": "50 GB/s"},
     "09_cost": {"price": "2", "link": "10"},
 }
 
@@ -126,7 +126,7 @@ def test_wire_and_price_move_the_figures_of_network_and_cost_until_they_are_forg
 @pytest.mark.thorough
 def test_a_device_of_the_list_brings_its_link_along(panel, book):
     panel.page.get_by_label("Device", exact=True).select_option("H100 SXM")
-    assert stops(panel, book, "08_network") == {"latency": "10 µs", "link": "450 GB/s"}
+    assert stops(panel, book, "08_network") == {"latency": "5 µs", "link": "450 GB/s"}
     assert stops(panel, book, "09_cost") == {"price": "2", "link": "3,600"}
 
 

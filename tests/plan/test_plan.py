@@ -87,16 +87,19 @@ def test_on_one_device_there_is_nobody_to_wait_for():
 
 def test_with_data_parallelism_alone_the_step_is_that_of_models_step():
     one = job(layout={"sharding": 0, "overlap": 0.5, "hierarchy": False})
-    link, flops = one.cluster.outside, 1024 * 3 * 2 * (12 * 8 * 1024**2 + 32000 * 1024)
+    flops = 1024 * 3 * 2 * (12 * 8 * 1024**2 + 32000 * 1024)
     flops += 1024 * 3 * 4 * 8 * 1024 * 1024  # scores and values of all pairs
+    inside, outside = one.cluster.inside, one.cluster.outside
     for workers in (8, 16, 64):
         own = step.Step(
             microbatch=workers,
             worker_throughput=312e12 * 0.5 / flops,
-            gradient=one.parameters * 2,
+            gradient=one.parameters * 2 / (1 if workers == 8 else 8),  # a ring through each card
             all_reduce=lambda size, k: min(
-                collectives.all_reduce(size, k, link),
-                collectives.all_reduce(size, k, link, "double binary tree"),
+                collectives.all_reduce(size, k, inside if k == 8 else outside),
+                collectives.all_reduce(
+                    size, k, inside if k == 8 else outside, "double binary tree"
+                ),
             ),
             accumulation=256 // workers,
             overlap=0.5,

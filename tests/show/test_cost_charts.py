@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scalelab.curves import fit
+from scalelab.curves import fit, predict
 from scalelab.curves.rows import Rows
 from scalelab.models.cost import step
 from scalelab.show.plots import cost as figures
@@ -42,6 +42,16 @@ def test_a_fit_is_drawn_beyond_its_data():
     line = drawn(figures.beyond("title", K, T, found, 512), "amdahl")
     assert line.x[-1] == pytest.approx(512)
     assert line.y[-1] == pytest.approx(100 * (0.1 + 0.9 / 512), rel=1e-3)
+
+
+def test_beyond_the_data_the_interval_of_all_families_is_drawn():
+    K, T = [1, 2, 4, 8], [100, 55, 32.5, 21.25]
+    rows = Rows.of(K, seconds=T)
+    said = [predict.predict(rows, k) for k in (8, 16, 64)]
+    found = {"amdahl": fit.fit(rows, "amdahl")}
+    band = drawn(figures.beyond("title", K, T, found, 64, said=said), "90% interval")
+    assert band.low.tolist() == [p.low for p in said]
+    assert band.high.tolist() == [p.high for p in said]
 
 
 @pytest.mark.parametrize("price", [1, 2, 6])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from scalelab.refusal import Refusal
 from scalelab.show import draw
 from scalelab.show.chart import Axis, Chart, Points
 
@@ -135,3 +136,22 @@ def test_joined_points_are_drawn_as_a_line_and_as_marks():
     group = drawn[drawn.index('-series-0"') :]
     assert group.index("<path") < group.index("<use")
     assert group.count("<use") >= 3
+
+
+def test_a_bar_of_a_lane_ends_before_its_neighbour_and_carries_its_word():
+    bars = [0, 1, np.nan, 1, 3, np.nan]
+    lane = Points("task", bars, [1, 1, np.nan] * 2, "lane", inside=("F0", "B0"))
+    _, axes = draw.drawing(
+        Chart("", Axis("time"), Axis("", ticks=(1,), names=("stage 1",)), (lane,))
+    )
+    first, _, _, second = axes.lines[0].get_xdata()[1:5]
+    assert first < 1 < axes.lines[0].get_xdata()[3]
+    assert [text.get_text() for text in axes.texts] == ["F0", "B0"]
+    assert [text.get_position()[0] for text in axes.texts] == [0.5, 2.0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["stage 1"]
+    assert second < 3
+
+
+def test_a_word_too_many_for_the_bars_of_a_lane_is_refused():
+    with pytest.raises(Refusal, match="inside of 'task' must be one word for each bar"):
+        Points("task", [0, 1], [1, 1], "lane", inside=("F0", "B0"))

@@ -36,3 +36,33 @@ def test_kernels_keep_their_names_in_the_table_and_are_within_the_picture():
     for one in chart.series:
         assert (chart.y.low < one.y).all()
         assert (one.y < chart.y.high).all()
+
+
+def test_points_before_and_after_are_two_sets_under_one_roof():
+    chart = figures.roofs("t", PEAKS, LEVELS, {"dot": (0.25, 1e9)}, after={"dot": (0.5, 2e9)})
+    before, after = chart.series[-2:]
+    assert (before.label, after.label) == ("before", "after")
+    assert (before.y[0], after.y[0]) == (1.0, 2.0)
+    assert before.tone != after.tone
+
+
+@pytest.mark.parametrize("device", figures.FOUND.values)
+def test_each_best_product_has_the_colour_of_the_roof_it_is_held_against(device):
+    chart = figures.published(device)
+    tones = {one.label.split(",")[0]: one.tone for one in chart.series if one.kind == "dashed"}
+    found = [one for one in chart.series if one.kind == "points"]
+    assert len(found) == len(chart.readouts) == 2
+    for one in found:
+        name = one.label.split(",")[0]
+        printed = next(line for line in chart.series if line.label == f"{name}, printed")
+        assert one.tone == tones[name]
+        assert one.y[0] < printed.y.max() <= chart.y.high
+
+
+def test_the_walls_of_a_chain_of_walks_are_drawn_where_they_can_be_seen():
+    took, starts = [9e-3, 5e-3, 7e-3], [8e-3, 1e-3, 1e-6]
+    chart = figures.pieces([10, 100, 1000], took, starts, 2e-3, 6e-3, figures.said("a test"))
+    measured, begun, *level = chart.series
+    assert measured.y == pytest.approx([9, 5, 7])
+    assert list(begun.x) == [10, 100]
+    assert [one.y[0] for one in level] == [6, 2]

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import statistics
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -68,8 +70,26 @@ def study(
 
 
 def passes(*, plans: Sequence[Settings], seeds: int) -> list[list[Pass]]:
-    """What each rank does: every plan with every seed, a pass each."""
-    return [[one(plan, seed) for seed in range(seeds)] for plan in plans]
+    """What each rank does: every plan with every seed, a pass each; in turn, so that drift hits all."""
+    by_seed = [[one(plan, seed) for plan in plans] for seed in range(seeds)]
+    return [list(runs) for runs in zip(*by_seed, strict=True)]
+
+
+def lone_share(*, plan: Settings, among: int, runs: int = 3) -> float:
+    """Seconds of one of so many workers if exchanges were free: its share of every step, alone.
+
+    More than an equal part of T(1): what every worker repeats does not divide. Section 41.6.
+    """
+    samples, batch = plan.at(among)
+    inputs, labels = classifier.drawn(samples, stream=1)
+    took = []
+    for seed in range(runs):
+        classifier.Classifier(plan.width, seed, among).train(inputs, labels, batch, 1, seed, most=3)
+        trained = classifier.Classifier(plan.width, seed, among)
+        start = time.perf_counter()
+        trained.train(inputs, labels, batch, plan.epochs, seed, plan.warmup)
+        took.append(time.perf_counter() - start)
+    return statistics.median(took)
 
 
 def one(plan: Settings, seed: int) -> Pass:
@@ -109,7 +129,7 @@ def gradient_gap(*, batch: int = 64, width: int = 256, seed: int = 0) -> float:
     import torch
 
     shared, alone = (classifier.Classifier(width, seed) for _ in range(2))
-    alone.count, alone.rank = 1, 0
+    alone.count, alone.rank, alone.exchanges = 1, 0, False
     data, chosen = classifier.drawn(batch, stream=1), torch.arange(batch)
     for each in (shared, alone):
         each.gradient(*data, each.own(chosen))

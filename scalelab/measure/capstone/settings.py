@@ -14,10 +14,10 @@ class Settings:
     """One study: what stays the same in all of its runs, and what changes with the workers."""
 
     name: str = "strong"
-    batch: int | dict[int, int] = 64  # global; or {workers: batch}, where it changes on purpose
+    batch: int | dict[int, int] = 256  # global; or {workers: batch}, where it changes on purpose
     warmup: float = 0.0  # share of the steps in which the learning rate rises
     weak: bool = False  # samples and batch grow with the workers
-    samples: int = 8192
+    samples: int = 16384
     epochs: int = 4
     width: int = 256
     price: float = 0.05  # dollars per worker and hour: invented, put in your own

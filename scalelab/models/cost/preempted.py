@@ -12,8 +12,7 @@ from scalelab.arguments import real, whole
 from scalelab.models.checking import Floats
 from scalelab.models.choice import instance
 from scalelab.models.cost import cost
-from scalelab.models.cost.spot import Spot
-from scalelab.models.machines.failures import useful_share
+from scalelab.models.cost.spot import Spot, lasting_share
 from scalelab.refusal import Refusal
 
 _MOST = 1_000_000
@@ -24,7 +23,7 @@ _FEWEST = 1e-3  # of the time that becomes work: below it a run is all preemptio
 class Runs:
     """One entry for each run of the same job."""
 
-    billed: Floats  # seconds of holding machines
+    billed: Floats  # seconds of holding machines, and of what is kept while waiting
     elapsed: Floats  # seconds from start to end, waiting included
     preemptions: Floats
     hourly: float
@@ -49,7 +48,7 @@ def runs(useful: float, interval: float, spot: Spot, jobs: int = 1000, seed: int
     """Follow `jobs` runs of the same job, whose last interval may be a short one.
 
     Preemptions come at a constant rate while machines are held, and machines come back after a
-    wait that is exponential too.
+    wait that is exponential too. Whoever is warned in time saves once more before the end.
     Source: the model of Daly 2006, doi:10.1016/j.future.2004.11.016, played out. Section 3.9.
 
     >>> offer = Spot(hourly=1.2, between=4 * 3600, write=60, restart=300)
@@ -61,7 +60,7 @@ def runs(useful: float, interval: float, spot: Spot, jobs: int = 1000, seed: int
     interval = real("interval", interval, "it is the work between two checkpoints", 0, above=True)
     spot = instance("spot", spot, Spot, "write Spot(hourly, between, write, restart)")
     jobs = whole("jobs", jobs, "it counts the runs to follow", 1, _MOST)
-    share = useful_share(min(interval, useful), spot.write, spot.restart, spot.between)
+    share = lasting_share(min(interval, useful), spot)
     if share < _FEWEST or useful / interval > _MOST:
         raise Refusal(
             f"interval must leave a run that ends, got {interval:g} s for a job of {useful:g} s that is "
@@ -78,6 +77,7 @@ def runs(useful: float, interval: float, spot: Spot, jobs: int = 1000, seed: int
         billed += np.where(lost, calm, np.where(done, needed, 0.0))
         waited += np.where(lost, random.exponential(spot.wait, jobs) if spot.wait else 0.0, 0.0)
         preempted += lost
-        restart = np.where(lost, spot.restart, 0.0)
-        left = np.where(done, left - interval, left)
-    return Runs(billed, billed + waited, preempted, spot.hourly)
+        restart_before, restart = restart, np.where(lost, spot.restart, 0.0)
+        saved = np.clip(calm - restart_before - spot.write, 0.0, np.minimum(interval, left))
+        left = np.where(done, left - interval, np.where(lost & spot.warned, left - saved, left))
+    return Runs(billed + spot.kept * waited, billed + waited, preempted, spot.hourly)

@@ -1,14 +1,16 @@
-"""Which configuration to buy, from a table of times and bills (Section 3.9).
+"""Which configuration to buy, from a table of times and bills or from the terms of a step (Section 3.9).
 
 One of time and money is the limit and the other the aim. Rows may come in any order, measured or
 modelled; ties go to the faster row, the cheaper row, the smaller count, in this order.
+The closed forms take `compute`, what one worker computes in a step, and an exchange that all sizes share.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scalelab.arguments import real
-from scalelab.models.checking import Floats, Numbers, numbers, table
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers, table
+from scalelab.models.cost.step import BACKWARD
 
 _WORKERS = "it counts the workers of each configuration"
 _SECONDS = "it is the time of the job on each configuration, in seconds"
@@ -64,6 +66,54 @@ def worth_a_look(seconds: Numbers, dollars: Numbers) -> NDArray[np.bool_]:
     front = dollars[order] < before
     pairs = set(zip(seconds[order][front], dollars[order][front], strict=True))
     return np.array([pair in pairs for pair in zip(seconds, dollars, strict=True)])
+
+
+def hidden_until(compute: Numbers, exchange: Numbers) -> Answer:
+    """The largest size whose backward pass, 2/3 of the compute, is as long as the exchange: 2c / 3x.
+
+    Source: c / K x 2/3 = x, for one micro-batch. Section 3.9.
+
+    >>> round(hidden_until(compute=25.6, exchange=0.224), 1)
+    76.2
+    """
+    compute, exchange = _terms(compute, exchange)
+    return answer(lambda c, x: BACKWARD * c / x, compute, exchange)
+
+
+def size_worth(compute: Numbers, exchange: Numbers, hourly: Numbers, value: Numbers) -> Answer:
+    """The size at which price x K x T(K) + value x T(K) is least: sqrt(value / hourly x compute / exchange).
+
+    `hourly` is the price of one worker, `value` what an hour of waiting for the result costs; T(K) is
+    c / K + x. The number of steps cancels.
+    Source: d/dK (p K + v) (c / K + x) = 0. Section 3.9.
+
+    >>> round(size_worth(compute=25.6, exchange=0.224, hourly=2.0, value=100.0), 1)
+    75.6
+    """
+    compute, exchange = _terms(compute, exchange)
+    hourly = numbers("hourly", hourly, "it is the price of one worker per hour", 0, above=True)
+    value = numbers("value", value, "it is what an hour of waiting costs", 0)
+    return answer(lambda c, x, p, v: np.sqrt(v / p * c / x), compute, exchange, hourly, value)
+
+
+def fastest_size(compute: Numbers, growth: Numbers) -> Answer:
+    """The size beyond which c / K + x + growth x K rises again: sqrt(compute / growth).
+
+    `growth` is what each further worker adds to the exchange, twice the latency in a ring.
+    Source: dT/dK = 0. Section 3.9.
+
+    >>> round(fastest_size(compute=25.6, growth=2 * 20e-6))
+    800
+    """
+    compute, growth = _terms(compute, growth)
+    return answer(lambda c, g: np.sqrt(c / g), compute, growth)
+
+
+def _terms(compute: Numbers, other: Numbers) -> tuple[Floats, Floats]:
+    return (
+        numbers("compute", compute, "it is what one worker computes in a step, in seconds", 0),
+        numbers("the other term", other, "it is in seconds", 0, above=True),
+    )
 
 
 def _rows(workers: Numbers, seconds: Numbers, dollars: Numbers) -> tuple[Floats, ...]:

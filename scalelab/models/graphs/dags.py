@@ -153,6 +153,32 @@ def map_reduce(
     return _finish(dag, reduced)
 
 
+def language_model(prompt: int, answer: int, layers: int) -> DiGraph:
+    """Tokens through the layers of a causal model: work (n + g) L, depth (1 + g) L.
+
+    Each task is one layer for one token and waits for that token and all before it in the layer below. The
+    n tokens of the prompt are there at once; each of the g tokens of the answer is known only when the one
+    before has left the last layer. Costs only: `evaluate` does not run it.
+    Source: Pope et al. 2022, arXiv:2211.05102, section 2. Section 3.6.
+
+    >>> from scalelab.models.graphs import workdepth
+    >>> read, answered = language_model(64, 0, 12), language_model(1, 63, 12)
+    >>> [(workdepth.work(dag), workdepth.depth(dag)) for dag in (read, answered)]
+    [(768.0, 12.0), (768.0, 768.0)]
+    """
+    prompt = whole("prompt", prompt, "it counts the tokens that are given")
+    answer = whole("answer", answer, "it counts the tokens that are fed back", 0)
+    layers = whole("layers", layers, "it counts the layers of the model")
+    dag = empty((prompt + answer) * layers, prompt=prompt, answer=answer, layers=layers)
+    below: list[list[int]] = [[] for _ in range(layers)]  # what each layer has done, token by token
+    for token in range(prompt + answer):
+        known = below[-1][-1:] if token >= prompt else []
+        for layer, done in enumerate(below):
+            needed = [*below[layer - 1]] if layer else known
+            done.append(task(dag, "layer", needed, label=f"{token}", column=token))
+    return _finish(dag, below[-1][prompt - 1 :])
+
+
 def independent(costs: Numbers) -> DiGraph:
     """Tasks that need nothing of each other: work is the sum of the costs, depth the largest.
 

@@ -2,6 +2,8 @@
 
 A batch is cut into m micro-batches that pass through p stages, one device each. GPipe does all
 forward passes first; 1F1B alternates as soon as it can; with v chunks per device it interleaves.
+"zb-h1" and "zb-h2" split each backward pass: the gradient of the input is handed on at once, that of the
+weights waits until its device has nothing better to do.
 """
 
 from __future__ import annotations
@@ -66,9 +68,11 @@ def in_flight(
 ) -> Answer:
     """Micro-batches whose activations the first device holds at the peak.
 
-    GPipe holds all m; 1F1B min(m, p), whatever m; interleaved min(m, p + (p - 1) / v).
+    GPipe holds all m; 1F1B min(m, p), whatever m; interleaved min(m, p + (p - 1) / v). With the
+    gradient of the weights apart they are held until it is done: "zb-h1" min(m, p), "zb-h2"
+    min(m, 2 p - 1), and that on every device.
     Source: Narayanan et al. 2021, doi:10.1145/3458817.3476209; Korthikanti et al. 2022,
-    arXiv:2205.05198, section 4.2.3. Section 3.6.
+    arXiv:2205.05198, section 4.2.3; Qi et al. 2023, arXiv:2401.10241. Section 3.6.
 
     >>> in_flight(4, 32, "gpipe"), in_flight(4, 32), in_flight(4, 32, chunks=2)
     (32.0, 4.0, 5.5)
@@ -77,10 +81,10 @@ def in_flight(
     microbatches = numbers("microbatches", microbatches, _MICROBATCHES, 1)
     chunks = numbers("chunks", chunks, _CHUNKS, 1)
     chosen("order", order, ORDERS)
-    _not_interleaved_gpipe(order, chunks.max(initial=1))
+    _interleaves(order, chunks.max(initial=1))
 
     def held(p, m, v):
-        ahead = np.where(v > 1, (p - 1) / v, 0)
+        ahead = np.where(v > 1, (p - 1) / v, p - 1 if order == "zb-h2" else 0)
         return m + 0 * ahead if order == "gpipe" else np.minimum(m, p + ahead)
 
     return answer(held, stages, microbatches, chunks)
@@ -96,10 +100,12 @@ def dag(
 ) -> DiGraph:
     """Passes of every micro-batch through every stage, in the order that each device takes them.
 
+    With "zb-h1" and "zb-h2" half of `backward` is a task of its own, the gradient of the weights:
+    nothing waits for it, and the step takes m (f + b) + (p - 1) f, for m >= 2 p - 1 and b <= 2 f.
     Edges carry activations and gradients; edges with `order` keep each device in its order. So
-    the depth is the time of the step, (m + (p - 1) / v) (forward + backward).
-    Source: Huang et al. 2019, arXiv:1811.06965; Narayanan et al. 2021, doi:10.1145/3458817.3476209.
-    Section 3.6.
+    the depth is the time of the step, otherwise (m + (p - 1) / v) (forward + backward).
+    Source: Huang et al. 2019, arXiv:1811.06965; Narayanan et al. 2021, doi:10.1145/3458817.3476209;
+    Qi et al. 2023, arXiv:2401.10241. Section 3.6.
 
     >>> from scalelab.models.graphs import schedule
     >>> round(1 - schedule.placed(dag(stages=4, microbatches=9)).efficiency, 12)
@@ -113,24 +119,29 @@ def dag(
         "backward": real("backward", backward, _PASS, 0) / chunks,
     }
     chosen("order", order, ORDERS)
-    _not_interleaved_gpipe(order, chunks)
+    _interleaves(order, chunks)
+    if order in LATER:
+        weights["weights"] = weights["backward"] = weights["backward"] / 2
     if chunks > 1 and microbatches % stages:
         raise Refusal(
             f"microbatches must be a multiple of stages to interleave, got {microbatches} "
             f"for {stages} stages: the devices take them in groups of one per stage"
         )
     pieces = stages * chunks  # piece q of the model lives on device q mod p
-    graph = empty(2 * pieces * microbatches, stages=stages, microbatches=microbatches)
+    graph = empty(len(weights) * pieces * microbatches, stages=stages, microbatches=microbatches)
     nodes = {}
     for device in range(stages):
         before: list[int] = []
         for op, chunk, microbatch in _turns(stages, microbatches, chunks, order, device):
-            label = f"{op[0].upper()}{microbatch}"
+            label = f"{op[0].upper()}{microbatch}"  # F, B or W
             where = {"worker": device, "chunk": chunk, "microbatch": microbatch}
             node = task(graph, op, after=before, weight=weights[op], label=label, **where)
             nodes[op, chunk * stages + device, microbatch] = node
             before = [node]
     for (op, piece, microbatch), node in nodes.items():
+        if op == "weights":
+            graph.add_edge(nodes["backward", piece, microbatch], node, order=False)
+            continue
         step = 1 if op == "forward" else -1
         there = nodes.get((op, piece + step, microbatch))
         if there is None and op == "forward":  # the last piece turns around
@@ -154,13 +165,26 @@ def _turns(stages, microbatches, chunks, order, device):
     ahead = ORDERS[order](stages - 1 - device, stages, chunks, len(rounds))
     pairs = zip(forwards[ahead:], backwards, strict=False)
     alternating = [one for pair in pairs for one in pair]
-    return forwards[:ahead] + alternating + backwards[len(alternating) // 2 :]
+    turns = forwards[:ahead] + alternating + backwards[len(alternating) // 2 :]
+    return _with_weights(turns, LATER[order] * device) if order in LATER else turns
 
 
-def _not_interleaved_gpipe(order, chunks):
-    if order == "gpipe" and chunks > 1:
+def _with_weights(turns, behind):
+    """Add the gradients of the weights, so many backward passes behind."""
+    both, waiting = [], []
+    for op, chunk, microbatch in turns:
+        both.append((op, chunk, microbatch))
+        if op == "backward":
+            waiting.append(("weights", chunk, microbatch))
+            if len(waiting) > behind:
+                both.append(waiting.pop(0))
+    return both + waiting
+
+
+def _interleaves(order, chunks):
+    if order != "1f1b" and chunks > 1:
         raise Refusal(
-            f"chunks must be 1 for the order 'gpipe', got {chunks:g}: only '1f1b' interleaves"
+            f"chunks must be 1 for the order {order!r}, got {chunks:g}: only '1f1b' interleaves"
         )
 
 
@@ -170,4 +194,8 @@ ORDERS = {
     "1f1b": lambda later, stages, chunks, rounds: (
         later if chunks == 1 else 2 * later + (chunks - 1) * stages
     ),
+    "zb-h1": lambda later, stages, chunks, rounds: later,
+    "zb-h2": lambda later, stages, chunks, rounds: 2 * later,
 }
+# How many backward passes the gradients of the weights are behind, for each device before.
+LATER = {"zb-h1": 1, "zb-h2": 2}

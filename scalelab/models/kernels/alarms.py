@@ -3,28 +3,44 @@
 import math
 
 from scalelab.arguments import real
+from scalelab.models.choice import chosen
 from scalelab.models.kernels import roofline
 from scalelab.units import text
 
+DEVICES = ("cpu", "gpu")
 _SYNCHRONISE = "a missing synchronise: the clock stopped at the launch, not at the end"
-# With the largest factor above the peak that each explains.
+# With the largest factor above the peak that each explains, and where it can happen.
 _OVER_THE_PEAK = (
-    (2.0, "a dense peak drawn for sparse work, or FLOPs counted that a mask skipped"),
+    (2.0, "gpu", "a dense peak drawn for sparse work, or FLOPs counted that a mask skipped"),
+    (2.0, "cpu", "FLOPs counted that a mask skipped"),
     (
         2.0,
+        "cpu",
         "a CPU's peak at its base clock, which it runs above while it has power to: give `boost`",
     ),
     (
         1.3,
+        "cpu gpu",
         "zeros as data: they draw less power, so a chip clocks higher than its roof was measured",
     ),
-    (math.inf, "the peak of another number format, such as float32 drawn where TF32 ran"),
-    (math.inf, _SYNCHRONISE),
+    (
+        math.inf,
+        "cpu gpu",
+        "the peak of another number format, such as float32 drawn where TF32 ran",
+    ),
+    (math.inf, "gpu", _SYNCHRONISE),
 )
 _OVER_THE_SLOPE = (
-    "cached data: the working set fits a faster level than the one whose roof is drawn",
-    "bytes counted that never moved, such as an operand that stayed on chip",
-    _SYNCHRONISE,
+    (
+        "cpu gpu",
+        "cached data: the working set fits a faster level than the one whose roof is drawn",
+    ),
+    (
+        "cpu gpu",
+        "bytes counted that never moved, such as an operand that stayed on chip or was named twice",
+    ),
+    ("cpu gpu", "a slope measured by copies, which also fetch the lines that they overwrite"),
+    ("gpu", _SYNCHRONISE),
 )
 
 
@@ -35,10 +51,12 @@ def over_the_roof(
     bandwidth: float,
     tolerance: float = 0.02,
     boost: float = 1.0,
+    device: str | None = None,
 ) -> str | None:
     """None for a point under its roof; for one above, a sentence with the likely reasons.
 
-    The tolerance covers the noise of two measurements. `boost` is for a CPU's peak from a data sheet,
+    The tolerance covers the noise of two measurements. `device`, "cpu" or "gpu", leaves out what
+    cannot happen there. `boost` is for a CPU's peak from a data sheet,
     which counts its base clock: the top clock over that, from `hardware.boost`. Zeros gain about a
     seventh on an A100: He 2024, https://www.thonking.ai/p/strangely-matrix-multiplications. Section 3.7.
 
@@ -64,11 +82,38 @@ def over_the_roof(
     # Sparsity, masks and clocks lift the flat roof, so their factors are measured from there.
     over_the_peak = achieved / peak
     if over_the_peak > 1 + tolerance:
-        reasons = [why for most, why in _OVER_THE_PEAK if over_the_peak <= most * (1 + tolerance)]
+        reasons = [
+            why
+            for most, where, why in _OVER_THE_PEAK
+            if over_the_peak <= most * (1 + tolerance) and _there(device, where)
+        ]
     else:
-        reasons = [*_OVER_THE_SLOPE]
+        reasons = [why for where, why in _OVER_THE_SLOPE if _there(device, where)]
     allowed = f"its clock boosted {boost:g} times, " if boost > 1 else ""
     return (
         f"{text(achieved, 'FLOP/s')} is {text(over)} times its roof of {text(roof, 'FLOP/s')}, "
         f"{allowed}and nothing runs above its roof. Look for {'; '.join(reasons)}."
+    )
+
+
+def over_the_slope(
+    moved: float, bandwidth: float, tolerance: float = 0.02, device: str | None = None
+) -> str | None:
+    """As `over_the_roof`, for a kernel without arithmetic: the bytes per second that it moved.
+
+    >>> over_the_slope(3.2e12, 3.35e12) is None
+    True
+    >>> "cached data" in over_the_slope(5.5e12, 3.35e12)
+    True
+    """
+    # One FLOP a byte under a peak that never ends is a byte under the slope alone.
+    bandwidth = real("bandwidth", bandwidth, "it is in bytes per second", 0, above=True)
+    moved = real("moved", moved, "it is one measured rate, in bytes per second", 0)
+    said = over_the_roof(moved, 1.0, 1e9 * max(moved, bandwidth), bandwidth, tolerance, 1.0, device)
+    return said and said.replace("FLOP/s", "B/s")
+
+
+def _there(device, where):
+    return device is None or (
+        chosen("device", device, dict.fromkeys(DEVICES, True)) and device in where
     )

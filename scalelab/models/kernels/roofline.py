@@ -75,10 +75,11 @@ def attainable(intensity: Numbers, peak: Numbers, bandwidth: Numbers) -> Answer:
 def bounds(
     flops: Numbers, bytes: Numbers, peak: Numbers, bandwidth: Numbers, launch: Numbers = 0.0
 ) -> tuple[Answer, Answer, Answer]:
-    """Three bounds on a kernel's seconds: max <= T <= sum <= 2 max, of F / P and Q / b.
+    """Seconds of a kernel: no fewer than max(F / P, Q / b); their sum if the clocks never overlap; 2 max.
 
-    Perfect overlap gives the first, none gives the second, and the third says how little there is
-    to argue about. A launch time is a third term, and the last bound 3 max.
+    Only the first bounds a real kernel. One that keeps each clock busy at its roof, but never both,
+    takes the sum, which is at most 2 max. What exceeds the sum has a cause that is neither clock.
+    A launch time is a third term, and the last number 3 max.
     Source: Austin et al. 2025, https://jax-ml.github.io/scaling-book/roofline. Section 3.7.
 
     >>> bounds(6e12, 2e9, 1e15, 1e12)

@@ -18,11 +18,11 @@ from scalelab.models.network.network import SIZE, Network
 
 @dataclass(frozen=True)
 class Traffic:
-    """What the busiest worker does, one thing after the other."""
+    """What a collective waits for, one round after the other: of each its busiest worker."""
 
-    rounds: float | Floats  # messages sent or received
-    moved: float | Floats  # bytes through its port, in the direction that has more of them
-    reduced: float | Floats  # bytes added to bytes of its own
+    rounds: float | Floats
+    moved: float | Floats  # bytes of the largest message of every round
+    reduced: float | Floats  # bytes that the busiest worker of every round adds up
 
     def __add__(self, other: Traffic) -> Traffic:
         return Traffic(
@@ -56,7 +56,7 @@ def seconds(
 def traffic(
     size: Numbers, workers: Numbers, network: Network, collective: str, algorithm: str
 ) -> Traffic:
-    """What the busiest worker does for that: r rounds, b bytes moved, c bytes reduced.
+    """What that waits for: r rounds, b bytes moved, c bytes reduced, by the busiest of each round.
 
     The network matters only to the double binary tree, which cuts blocks to suit it.
     Source: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521. Section 3.8.

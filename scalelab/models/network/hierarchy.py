@@ -1,4 +1,8 @@
-"""An all-reduce over fast links inside nodes and slow ones across them (Section 3.8)."""
+"""An all-reduce over fast links inside nodes and slow ones across them (Section 3.8).
+
+Three ways to run one on the same wires: phase after phase, all phases at once on different chunks, and
+rings through all workers, one for each network card.
+"""
 
 import numpy as np
 
@@ -6,6 +10,7 @@ from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import counts
 from scalelab.models.network.collectives import all_gather, all_reduce, reduce_scatter
 from scalelab.models.network.network import SIZE, Network
+from scalelab.refusal import Refusal
 
 
 def hierarchical_all_reduce(
@@ -29,13 +34,86 @@ def hierarchical_all_reduce(
     >>> round(hierarchical_all_reduce(140e9, 16, 8, inside=nvlink, outside=card), 3)
     1.201
     """
-    size = numbers("size", size, SIZE, 0)
-    nodes = counts("nodes", nodes, "it counts the nodes")
-    per_node = counts("per_node", per_node, "it counts the workers of one node")
-    part = np.asarray(answer(lambda m, g: m / g, size, per_node))
-    phases = (
-        reduce_scatter(size, per_node, inside),
-        all_reduce(part, nodes, outside, algorithm),
-        all_gather(size, per_node, inside),
+    phases = _phases(size, nodes, per_node, inside, outside, algorithm)
+    return answer(lambda a, b, c: a + b + c, *phases)
+
+
+def overlapped_all_reduce(
+    size: Numbers,
+    nodes: Numbers,
+    per_node: Numbers,
+    inside: Network,
+    outside: Network,
+    algorithm: str = "ring",
+) -> Answer:
+    """The least that the same three phases can take: what the busier link of each worker needs.
+
+    The message is cut into chunks, and while one crosses between the nodes the next is scattered and
+    the last gathered inside them. Many chunks come near it, and pay for each chunk the latencies of its
+    rounds, which this leaves to a measurement.
+    Source: neither link does anything twice; as a schedule, tests/models/network. Section 3.8.
+
+    >>> card, nvlink = Network(0, 1 / 50e9), Network(0, 1 / 450e9)
+    >>> round(overlapped_all_reduce(140e9, 16, 8, inside=nvlink, outside=card), 3)
+    0.656
+    """
+    phases = _phases(size, nodes, per_node, inside, outside, algorithm)
+    return answer(lambda a, b, c: np.maximum(a + c, b), *phases)
+
+
+def rings_all_reduce(
+    size: Numbers,
+    nodes: Numbers,
+    per_node: Numbers,
+    inside: Network,
+    outside: Network,
+    rings: Numbers = 1,
+) -> Answer:
+    """Seconds of an all-reduce by r rings at once, each through all K workers with M / r of the bytes.
+
+    A ring visits the nodes one after the other and leaves each by another worker's network card, so
+    that a card carries one ring, and a link inside all of them, or all but the one that its worker's
+    card carries. Rounds are those of one ring, 2 (K - 1), and each waits for the slower link.
+    Source: the links that each message of such rings takes. Section 3.8.
+
+    >>> card, nvlink = Network(0, 1 / 50e9), Network(0, 1 / 450e9)
+    >>> rings_all_reduce(140e9, 16, 8, nvlink, card, rings=[1, 8]).round(3)
+    array([5.556, 0.695])
+    """
+    size, nodes, per_node = _checked(size, nodes, per_node)
+    rings = counts("rings", rings, "it counts the rings that run at once")
+    inside, outside = Network.checked(inside), Network.checked(outside)
+    if (np.maximum(rings, 1) > per_node).any():
+        raise Refusal(
+            f"rings must be at most the workers of a node, got {rings.max():g}: "
+            "each leaves the node by another worker's network card"
+        )
+
+    def seconds(m, n, g, r):
+        part = m / r / (n * g)
+        each = 0.0 * part
+        shared = r - ((r == g) & (n > 1))
+        for link, messages in ((inside, shared * (g > 1)), (outside, 1.0 * (n > 1))):
+            round_ = link.alpha + (link.beta + link.gamma / 2) * messages * part
+            each = np.maximum(each, np.where(messages > 0, round_, 0))
+        return 2 * (n * g - 1) * each
+
+    return answer(seconds, size, nodes, per_node, rings)
+
+
+def _checked(size, nodes, per_node):
+    return (
+        numbers("size", size, SIZE, 0),
+        counts("nodes", nodes, "it counts the nodes"),
+        counts("per_node", per_node, "it counts the workers of one node"),
     )
-    return answer(lambda a, b, c: a + b + c, *map(np.asarray, phases))
+
+
+def _phases(size, nodes, per_node, inside, outside, algorithm):
+    size, nodes, per_node = _checked(size, nodes, per_node)
+    part = np.asarray(answer(lambda m, g: m / g, size, per_node))
+    return (
+        np.asarray(reduce_scatter(size, per_node, inside)),
+        np.asarray(all_reduce(part, nodes, outside, algorithm)),
+        np.asarray(all_gather(size, per_node, inside)),
+    )

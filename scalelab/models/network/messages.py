@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scalelab.arguments import shown, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.models.checking import Numbers
-from scalelab.models.choice import instance
+from scalelab.models.choice import chosen, instance
 from scalelab.models.network.algorithms import Traffic
+from scalelab.models.network.network import SIZE
 from scalelab.refusal import Refusal
 
 _WORKERS = "it counts the workers that take part, and a plan lists every message"
@@ -44,19 +45,27 @@ class MessagePlan:
         return MessagePlan(self.workers, self.parts, self.rounds + other.rounds)
 
 
+@dataclass(frozen=True)
+class Load:
+    """What a plan asks of the wires, whenever it is sent."""
+
+    messages: int
+    sent: float  # bytes of all messages together
+    port: float  # bytes through the busiest port, in the direction that has more of them
+    across: int  # most messages of one round that leave one group of neighbours
+
+
 def run(plan: MessagePlan, buffers: Numbers) -> tuple[np.ndarray, Traffic]:
     """Carry out a plan on one buffer per worker; return the buffers after it, and the Traffic.
 
     All messages of a round leave before any arrives. Nobody may send, or receive, two at once.
-    Source: the busiest worker of each round, added up as in `algorithms`. Section 3.8.
+    Source: the largest message of each round, added up as in `algorithms`. Section 3.8.
 
     >>> run(ring(2), [[1, 10], [2, 20]])
     (array([[ 3, 30],
            [ 3, 30]]), Traffic(rounds=2, moved=16, reduced=8))
     """
-    plan = instance(
-        "plan", plan, MessagePlan, "make one with ring(workers) or another function of this module"
-    )
+    plan = _plan_given(plan)
     buffers = _copied(buffers, plan)
     each = buffers.shape[1] // plan.parts
     moved = reduced = 0
@@ -76,6 +85,35 @@ def run(plan: MessagePlan, buffers: Numbers) -> tuple[np.ndarray, Traffic]:
         added = [load.nbytes for m, load in zip(messages, loads, strict=True) if m.adds]
         reduced += max(added, default=0)
     return buffers, Traffic(len(plan.rounds), moved, reduced)
+
+
+def load(plan: MessagePlan, size: float, group: int = 1) -> Load:
+    """What a plan on buffers of M bytes asks of ports, and of the cable out of a group of neighbours.
+
+    Workers 0 to group - 1 are neighbours, then the next as many. A tree's busiest port carries less
+    than `run` charges, because another worker is the busiest in every round.
+    Source: every message of the plan, at both its ends. Section 3.8.
+
+    >>> load(binomial_tree(8), 64, group=4)
+    Load(messages=14, sent=896.0, port=192.0, across=4)
+    >>> load(ring(8), 64, group=4).across
+    1
+    """
+    plan = _plan_given(plan)
+    size = real("size", size, SIZE, 0)
+    group = whole("group", group, "it counts the workers that share one cable", 1)
+    ports = np.zeros((2, plan.workers))
+    across = 0
+    for messages in plan.rounds:
+        leaving = np.zeros(plan.workers // group + 1, int)
+        for m in messages:
+            ports[0, m.sender] += m.last - m.first
+            ports[1, m.receiver] += m.last - m.first
+            leaving[m.sender // group] += m.sender // group != m.receiver // group
+        across = max(across, int(leaving.max()))
+    part = size / plan.parts
+    count = sum(len(messages) for messages in plan.rounds)
+    return Load(count, float(ports[0].sum() * part), float(ports.max() * part), across)
 
 
 def ring_all_gather(workers: int) -> MessagePlan:
@@ -170,11 +208,14 @@ def binomial_tree(workers: int) -> MessagePlan:
     return _reversed(spread) + spread
 
 
-def hierarchical(nodes: int, per_node: int, last: str = "all-gather") -> MessagePlan:
+def hierarchical(
+    nodes: int, per_node: int, first: str = "reduce-scatter", last: str = "all-gather"
+) -> MessagePlan:
     """An all-reduce in three phases: inside each node, across the nodes, inside each node.
 
-    The first is a reduce-scatter, the second an all-reduce of each part among its owners. With
-    `last="all-reduce"` the nodes add once more inside, as some prices have it, and the sum is wrong.
+    The first is a reduce-scatter, the second an all-reduce of each part among its owners, the third
+    an all-gather. Sizing sheets have an "all-reduce" as the first and as the last, and the sum is
+    wrong; "nothing" as the last shows what is held after the second.
     Source: the phases of `hierarchy.hierarchical_all_reduce`, with rings. Section 3.8.
 
     >>> int(run(hierarchical(2, 2), np.ones((4, 4), int))[0].max())
@@ -183,9 +224,9 @@ def hierarchical(nodes: int, per_node: int, last: str = "all-gather") -> Message
     nodes = whole("nodes", nodes, "it counts the nodes", 1, _MOST)
     meaning = f"it counts the workers of one node, and all together may be {_MOST}"
     per_node = whole("per_node", per_node, meaning, 1, _MOST // nodes)
-    ends = {"all-gather": ring_all_gather, "all-reduce": ring}
-    if not isinstance(last, str) or last not in ends:
-        raise Refusal(f"last must be one of {', '.join(ends)}, got {shown(last)}: choose one")
+    begin = chosen("first", first, {"reduce-scatter": ring_reduce_scatter, "all-reduce": ring})
+    ends = {"all-gather": ring_all_gather, "all-reduce": ring, "nothing": _still}
+    end = chosen("last", last, ends)
     inside = [range(n * per_node, (n + 1) * per_node) for n in range(nodes)]
     owners = [range(i, nodes * per_node, per_node) for i in range(per_node)]
 
@@ -193,8 +234,17 @@ def hierarchical(nodes: int, per_node: int, last: str = "all-gather") -> Message
         return _at_once([_among(plan, group, nodes, 0) for group in inside])
 
     across = _at_once([_among(ring(nodes), group, 1, i * nodes) for i, group in enumerate(owners)])
-    rounds = everywhere(ring_reduce_scatter(per_node)) + across + everywhere(ends[last](per_node))
+    rounds = everywhere(begin(per_node)) + across + everywhere(end(per_node))
     return _plan(nodes * per_node, rounds)
+
+
+def _plan_given(plan):
+    how = "make one with ring(workers) or another function of this module"
+    return instance("plan", plan, MessagePlan, how)
+
+
+def _still(workers):
+    return _plan(workers, [])
 
 
 def _copied(buffers: Numbers, plan: MessagePlan) -> np.ndarray:

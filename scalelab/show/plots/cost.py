@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from scalelab.show.sliders import Slider
 
 if TYPE_CHECKING:
     from scalelab.curves.fit import Fit
+    from scalelab.curves.predict import Prediction
 
 DAY = 86400
 SMALL = """
@@ -107,14 +108,21 @@ def beyond(
     fits: Mapping[str, Fit],
     most: float,
     stamp: Stamp | None = None,
+    said: Sequence[Prediction] = (),
 ) -> Chart:
-    """Times that were measured, and what each fitted family says far beyond them."""
+    """Times that were measured, what each fitted family says far beyond them, and intervals, if given."""
     line = np.geomspace(min(workers), most, 60)
     drawn = []
     for tone, (name, one) in enumerate(fits.items(), 1):
         rate = one.rate(line)
         times = np.where(rate > 0, 1 / np.where(rate > 0, rate, 1), np.nan)
         drawn.append(Points(name, line, times, tone=tone))
+    if said:
+        sizes, middle, low, high = np.array([(p.workers, p.value, p.low, p.high) for p in said]).T
+        label = f"{said[0].level:.0%} interval of all together"
+        drawn.insert(
+            0, Points(label, sizes, middle, "band", tone=len(fits) + 2, low=low, high=high)
+        )
     ticks = tuple(2.0 ** np.arange(0, int(np.log2(most)) + 1, 2))
     return Chart(
         title,
@@ -155,7 +163,7 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
         Axis("bill, dollars", log=True, ticks=(1e3, 3e3, 1e4, 3e4, 1e5)),
         (
             Points("8 GPUs (right) to 256 (left)", days[::-1], bills[::-1], tone=1),
-            Points("sizes", days[::-1], bills[::-1], "points", tone=1),
+            Points("sizes, doubling leftward", days[::-1], bills[::-1], "points", tone=1),
             Points("deadline", [deadline, deadline], [1e3, 1e5], "dashed", tone=0),
             Points("budget", [0.25, 8], [budget, budget], "dashed", tone=4),
             Points(

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalelab import units
-from scalelab.models.network import algorithms, bandwidth, collectives, crossover, network, overlap
+from scalelab.models.kernels import roofline
+from scalelab.models.machines import hardware
+from scalelab.models.network import (
+    algorithms,
+    collectives,
+    crossover,
+    ledger,
+    network,
+    overlap,
+)
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS
@@ -20,8 +29,11 @@ if TYPE_CHECKING:
 
 _MB = 1e6
 # In the rendered book these two start from the reader's own wire.
-LATENCY = Slider("latency α", (2e-6, 10e-6, 50e-6), start=10e-6, unit="s", follows="latency")
+LATENCY = Slider("latency α", (2e-6, 5e-6, 25e-6), start=5e-6, unit="s", follows="latency")
 LINKS = (1.25e9, 12.5e9, 50e9, 300e9, 450e9, 900e9)
+# One layer of a model of 70 billion parameters, or experts 1,024 wide in place of its feed-forward.
+LAYER = ledger.Layer(855_638_016, 8192, expert=3 * 8192 * 1024, chosen=8)
+GPUS = 8  # of a node
 LINK = Slider("link 1/β", LINKS, start=50e9, unit="B/s", follows="link")
 
 
@@ -70,17 +82,13 @@ def regimes(fit: AlphaBeta) -> dict[str, list[str]]:
 
 
 def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
-    """What share of the link each all-reduce gets, over the size of the message; yours is marked."""
+    """How long each all-reduce takes, over the size of the message; yours is marked."""
     workers = int(workers)
     link = network.Network(latency, 1 / speed)
     sizes = np.geomspace(1e3, 1e10, 15)
-    factor = bandwidth.bus_factor(workers)
     series = [
         Points(
-            name,
-            sizes / _MB,
-            100 * factor * sizes / collectives.all_reduce(sizes, workers, link, name) / speed,
-            tone=tone,
+            name, sizes / _MB, 1e3 * collectives.all_reduce(sizes, workers, link, name), tone=tone
         )
         for tone, name in enumerate(algorithms.ALGORITHMS["all-reduce"], 1)
     ]
@@ -90,13 +98,55 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
     return Chart(
         f"All-reduce among K = {workers:,}",
         Axis("message M, MB", log=True, ticks=(0.001, 0.1, 10.0, 1000.0)),
-        Axis("share of the link that it gets, %", low=0.0, high=105),
-        (*series, Points("your message", [size / _MB] * 2, [0.0, 105], "dashed", tone=0)),
+        Axis("milliseconds", True, 1e-3, 1e6, (0.001, 0.1, 10.0, 1000.0, 1e5)),
+        (*series, Points("your message", [size / _MB] * 2, [1e-3, 1e6], "dashed", tone=0)),
         {
             "Fastest": best,
             "It takes": units.text(seconds, "s"),
             "A ring takes": f"{units.text(ring, 's')}, {ring / seconds:.3g} times that",
             "A ring gets half the link at": units.text(workers * latency * speed, "B"),
+        },
+        MODEL,
+    )
+
+
+def clocks(tokens: float) -> Chart:
+    """Three roofs of one H100, by memory, NVLink and network card, and what training sends over each.
+
+    A node has eight of each. Sixteen nodes share the gradients, and a card carries an eighth of them.
+    """
+    gpu = hardware.device("H100 SXM")
+    peak = hardware.peak(gpu, "bf16 tensor")
+    ways = {"memory": gpu.bandwidth, "NVLink": 450e9, "card": 50e9}
+    rows = ledger.ledger(LAYER, tokens, GPUS)
+    gradients, states = rows["DDP"].intensity, rows["tensor"].intensity
+    many = ledger.ledger(LAYER, tokens, 16 * GPUS)["DDP"].intensity
+    experts = rows["expert"].intensity
+    at = np.union1d(np.geomspace(30, 3e5, 41), [peak / b for b in ways.values()])
+    series = [
+        Points(f"from {name}", at, roofline.attainable(at, peak, b) / 1e12, tone=tone, tag=name)
+        for tone, (name, b) in enumerate(ways.items(), 1)
+    ]
+    points = {
+        "weights, from memory": (float(tokens), "memory"),
+        "gradients, by NVLink": (gradients, "NVLink"),
+        "gradients, by 8 cards": (GPUS * many, "card"),
+        "tensor parallel, by NVLink": (states, "NVLink"),
+        "tensor parallel, by card": (states, "card"),
+        "experts, by card": (experts, "card"),
+    }
+    reached = [roofline.attainable(x, peak, ways[way]) / 1e12 for x, way in points.values()]
+    where = [x for x, _ in points.values()]
+    series.append(Points("exchange", where, reached, "points", tone=4, names=tuple(points)))
+    return Chart(
+        f"One H100 and its three clocks, {int(tokens):,} tokens in a step",
+        # The tags of the slopes need room before them.
+        Axis("FLOP per byte that goes this way", True, 5, ticks=(100, 1e3, 1e4, 1e5)),
+        Axis("at most, TFLOP/s", True, 1, 2500, ticks=(1, 10, 100, 1000)),
+        tuple(series),
+        {
+            name: f"{units.text(x)} FLOP/B of {units.text(peak / ways[way])}"
+            for name, (x, way) in points.items()
         },
         MODEL,
     )
@@ -134,6 +184,6 @@ def _ends(estimate, unit):
     if estimate is None:
         return "none to be seen"
     low, high = (
-        "?" if end is None else units.text(end, unit, 2) for end in (estimate.low, estimate.high)
+        "?" if end is None else units.text(end, unit, 3) for end in (estimate.low, estimate.high)
     )
     return f"{units.text(estimate.value, unit)} ({low} to {high})"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from scalelab import units
 from scalelab.models.kernels import attention, kernels, roofline
-from scalelab.models.machines import hardware
+from scalelab.models.machines import hardware, reached
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
@@ -22,6 +22,7 @@ RIDGES = tuple(
     for one in map(hardware.device, DEVICES)
 )
 YOURS = Slider("device", DEVICES, start="H100 SXM", follows="ridge", near=RIDGES)
+FOUND = Slider("device", DEVICES[1:], start="H100 SXM")
 TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 RATES = tuple(10.0 ** np.arange(-3, 6))
 WIDTH = 2  # bytes of such a number
@@ -36,12 +37,14 @@ def roofs(
     points: Mapping[str, tuple[float, float]] | None = None,
     stamp: Stamp | None = None,
     theory: tuple[float, float] | None = None,
+    after: Mapping[str, tuple[float, float]] | None = None,
 ) -> Chart:
     """Roofs of a machine over intensity, and kernels as points: {name: (intensity, FLOP/s)}.
 
     `peaks` are flat roofs by number format, `bandwidths` slopes by memory level; the first of each
     make the roof proper. The other slopes end where they meet it, or their flat parts would lie on it.
-    `theory` is a second pair (peak, bandwidth), drawn from where it leaves the first.
+    `theory` is a second pair (peak, bandwidth), drawn from where it leaves the first. `after` are
+    points again, where something moved them to.
     """
     (format_name, peak), *others = peaks.items()
     (level, bandwidth), *faster = bandwidths.items()
@@ -66,10 +69,12 @@ def roofs(
         beyond = beyond[beyond >= corner]
         label = "printed by the seller"
         series.append(Points(label, beyond, under(beyond, *theory), "dashed", tone=5))
-    if points:
-        x, y = zip(*points.values(), strict=True)
-        names = tuple(points)
-        series.append(Points("kernel", x, np.array(y) / unit, "points", tone=2, names=names))
+    first = "before" if after else "kernel"
+    for tone, label, shown in ((2, first, points), (4, "after", after)):
+        if shown:
+            x, y = zip(*shown.values(), strict=True)
+            names = tuple(shown)
+            series.append(Points(label, x, np.array(y) / unit, "points", tone=tone, names=names))
     reached = np.concatenate([one.y for one in series])
     return Chart(
         title,
@@ -80,6 +85,83 @@ def roofs(
         tuple(series),
         stamp=stamp,
     )
+
+
+def published(device: str) -> Chart:
+    """The printed roofs of a device, one for each number format, and the best products found on it.
+
+    The scale of the FLOP/s is linear: on a logarithmic one a fifth of a peak is hardly to be seen.
+    """
+    spec = hardware.device(device)
+    printed = {"bf16": 1, "fp8": 3, "tf32": 4, "fp32": 5}
+    peaks = {
+        name: spec.peaks[key]
+        for name in printed
+        if (key := name if name == "fp32" else f"{name} tensor") in spec.peaks
+    }
+    at = np.geomspace(30, 3000, 60)
+    at = np.union1d(at, [roofline.ridge(peak, spec.bandwidth) for peak in peaks.values()])
+    series = [
+        Points(
+            f"{name}, printed",
+            at,
+            roofline.attainable(at, peak, spec.bandwidth) / 1e12,
+            "dashed",
+            tone=printed[name],
+        )
+        for name, peak in peaks.items()
+    ]
+    readouts = {}
+    for one in reached.best_products(device):
+        kernel = kernels.gemm(*one.shape, width=one.width)
+        here = [float(kernel.intensity)], [one.rate / 1e12]
+        series.append(
+            Points(f"{one.format}, best found", *here, "points", tone=printed[one.format])
+        )
+        readouts[f"{one.format}, of the printed peak"] = f"{one.share:.1%}"
+    return Chart(
+        f"{device}: what is printed, and the best products found",
+        Axis("intensity, FLOP per byte", log=True, ticks=(30, 100, 300, 1000, 3000)),
+        Axis("TFLOP/s", low=0, high=1.1 * max(peaks.values()) / 1e12),
+        tuple(series),
+        readouts,
+        said("data sheets, and Bekman's table"),
+    )
+
+
+def pieces(
+    sizes: Sequence[int],
+    seconds: Sequence[float],
+    starts: Sequence[float],
+    once: float,
+    every: float,
+    stamp: Stamp,
+) -> Chart:
+    """Time of a chain of walks over the size of its pieces: measured, and what its clocks ask for.
+
+    `starts` are the seconds of starting every call; `once` and `every` those of memory, if only the
+    first walk of a piece reaches it, or all of them.
+    """
+    at = np.asarray(sizes, float)
+    low, high = 0.5 * once, 1.5 * max(max(seconds), every, max(starts))
+    shown = np.asarray(starts) >= low
+    return Chart(
+        "A chain of walks, piece by piece",
+        Axis("numbers in a piece", True),
+        Axis("ms", True, 1e3 * low, 1e3 * high),
+        (
+            Points("measured", at, 1e3 * np.asarray(seconds), "joined", tone=1),
+            Points("starts alone", at[shown], 1e3 * np.asarray(starts)[shown], "dashed", tone=2),
+            Points("every walk from memory", at, np.full(len(at), 1e3 * every), "dashed", tone=3),
+            Points("one walk from memory", at, np.full(len(at), 1e3 * once), "dashed", tone=4),
+        ),
+        stamp=stamp,
+    )
+
+
+def said(note: str) -> Stamp:
+    """Return the stamp of what others have published."""
+    return Stamp("published", note=note)
 
 
 def _through(*corners):

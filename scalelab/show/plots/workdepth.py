@@ -1,8 +1,8 @@
-"""Section 3.6: timelines of schedules, graphs of tasks, and time over workers between its bounds."""
+"""Section 3.6: schedules and pipelines as lanes, graphs of tasks, and time between its two bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalelab import units
-from scalelab.models.graphs import dags, schedule, workdepth
+from scalelab.models.graphs import dags, pipeline, schedule, workdepth
 from scalelab.models.graphs.timeline import Schedule
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
@@ -20,64 +20,59 @@ if TYPE_CHECKING:
     from networkx import DiGraph
 
 CHOICES = {
-    "sum, one by one": lambda: dags.sequential_sum(33),
-    "sum, as a tree": lambda: dags.tree_sum(64),
-    "scan, up and down": lambda: dags.blelloch_scan(32),
-    "map 24, reduce 6": lambda: dags.map_reduce(24, 6, reduce_weight=2.0),
+    "sum, one by one": lambda: dags.sequential_sum(17),
+    "sum, as a tree": lambda: dags.tree_sum(32),
+    "scan, up and down": lambda: dags.blelloch_scan(16),
+    "map 16, reduce 4": lambda: dags.map_reduce(16, 4, reduce_weight=2.0),
+}
+WORKERS = (2, 3, 4, 6, 8, 12, 16)
+
+PIPELINES = {
+    "GPipe": lambda stages, m: pipeline.dag(stages, m, "gpipe"),
+    "1F1B": lambda stages, m: pipeline.dag(stages, m),
+    "1F1B, interleaved": lambda stages, m: pipeline.dag(stages, m, chunks=2),
+    "zero bubble, H1": lambda stages, m: pipeline.dag(stages, m, "zb-h1"),
+    "zero bubble, H2": lambda stages, m: pipeline.dag(stages, m, "zb-h2"),
+}
+PARTS = {
+    "forward": "forward",
+    "backward": "backward, to the input",
+    "weights": "backward, of the weights",
 }
 
-KINDS = {
-    "matrix product": ["Addmm", "Mm", "Bmm"],
-    "parameter": ["AccumulateGrad"],
-    "only a new shape": [
-        *("View", "UnsafeView", "ReshapeAlias", "Transpose", "T", "Permute", "Expand"),
-        *("Select", "Squeeze", "Unsqueeze", "Clone"),
+GRADIENTS = {
+    "gradient of an input, dX": ["Addmm dX", "Mm dX"],
+    "attention, one kernel": [
+        "ScaledDotProductFlashAttentionForCpu",
+        "ScaledDotProductFlashAttention",
     ],
+    "gradient of a weight, dW": ["Addmm dW", "Mm dW"],
 }
-
-
-def lanes(
-    title: str, dag: DiGraph, timetable: Schedule, readouts: dict[str, str] | None = None
-) -> Chart:
-    """A schedule as bars, one lane for each worker; the tasks of a longest chain stand out."""
-    chain = set(workdepth.critical_path(dag))
-    names = {
-        worker: i + 1
-        for i, worker in enumerate(sorted({s.worker for s in timetable.timeline}, key=str))
-    }
-    return Chart(
-        title,
-        Axis("time", low=0.0),
-        Axis("worker", low=0.0, high=len(names) + 1.0, ticks=tuple(range(1, len(names) + 1))),
-        (
-            _bars("task", [s for s in timetable.timeline if s.node not in chain], names, 1),
-            _bars(
-                "task on a longest chain",
-                [s for s in timetable.timeline if s.node in chain],
-                names,
-                2,
-            ),
-        ),
-        readouts or {},
-        MODEL,
-    )
+_WIDE, _HIGH = 4.9, 2.8  # of the plain between the axes, in inches, for heads of arrows
 
 
 def watch(workers: float, which: str) -> Chart:
-    """A greedy schedule of a well-known computation on some workers, and its two bounds."""
+    """A greedy schedule of a well-known computation on some workers, and its two bounds.
+
+    In each bar stands its round: how many tasks, itself included, the longest chain to it has.
+    """
     dag, work, depth = _known(which)
     workers = int(workers)
     timetable = schedule.greedy(dag, workers)
+    chain = set(workdepth.critical_path(dag))
     least = workdepth.lower_bound(work, depth, workers)
     most = workdepth.brent(work, depth, workers)
-    chart = lanes(f"{which}, on K = {workers}", dag, timetable)
+    rounds = _rounds(dag)
+    on = [slot for slot in timetable.timeline if slot.node in chain]
+    beside = [slot for slot in timetable.timeline if slot.node not in chain]
     ends = [0.0, 17.0]
     return Chart(
-        chart.title,
-        Axis("time", low=0.0, high=66.0),
+        f"{which}, on K = {workers}",
+        Axis("time", low=0.0, high=19.0),
         Axis("worker", low=0.0, high=17.0, ticks=(1, 4, 8, 12, 16)),
         (
-            *chart.series,
+            _bars("task, with its round", beside, _at_worker, rounds.get, 1),
+            _bars("task on a longest chain", on, _at_worker, rounds.get, 2),
             Points("no schedule ends before", [least, least], ends, "dashed", tone=0),
             Points("no greedy one ends after", [most, most], ends, "dashed", tone=3),
         ),
@@ -92,38 +87,121 @@ def watch(workers: float, which: str) -> Chart:
     )
 
 
+def pipelined(which: str, stages: int = 4, microbatches: int = 8) -> Chart:
+    """A step on a pipeline, lane by lane, and the micro-batches whose activations two stages hold.
+
+    A forward pass costs 1, and each half of a backward pass 1. Of an interleaved pipeline a bar is one of
+    the two pieces of the model that a device holds, and an activation counts half.
+    """
+    dag = PIPELINES[which](stages, microbatches)
+    timetable = schedule.placed(dag)
+    lifted = {stage: microbatches + 2.0 * (stages - stage) for stage in range(stages)}
+    halves = _halves(dag, timetable)
+    bars = [
+        _bars(
+            label,
+            halves[op],
+            lambda slot: lifted[slot.worker],
+            lambda node: dag.nodes[node]["microbatch"],
+            tone,
+        )
+        for tone, (op, label) in enumerate(PARTS.items(), 1)
+    ]
+    held = {stage: held_over_time(dag, timetable, stage) for stage in range(stages)}
+    peak = max(amount.max() for _, amount in held.values())
+    inside = [_waits(timetable, stage) for stage in range(stages)]
+    counts = (0, microbatches // 2, microbatches)
+    return Chart(
+        f"{stages} stages, {microbatches} micro-batches: {which}",
+        Axis("time", low=0.0),
+        Axis(
+            "micro-batches held",
+            low=0.0,
+            high=microbatches + 2.0 * stages + 1.0,
+            ticks=(*counts, *lifted.values()),
+            names=(*map(str, counts), *(f"stage {stage + 1}" for stage in lifted)),
+        ),
+        (
+            *bars,
+            Points("held by stage 1", *held[0], "line", tone=4),
+            Points(f"held by stage {stages}", *held[stages - 1], "line", tone=5),
+        ),
+        {
+            "Step": f"{timetable.makespan:g}",
+            "Bubble": f"{1 - timetable.efficiency:.1%} of the step",
+            "Waits between passes": f"{min(inside):g} to {max(inside):g} per stage",
+            "Held at most": f"{peak:g} micro-batches",
+        },
+        MODEL,
+    )
+
+
+def held_over_time(dag: DiGraph, timetable: Schedule, stage: int) -> tuple[np.ndarray, np.ndarray]:
+    """When one stage holds the activations of how many micro-batches, as a staircase.
+
+    From the start of a forward pass until nothing needs them: the end of its last backward task.
+    """
+    pieces = 1 + max(chunk for _, chunk in dag.nodes(data="chunk"))
+    last = "weights" if any(op == "weights" for _, op in dag.nodes(data="op")) else "backward"
+    change: dict[float, float] = {}
+    for slot in timetable.timeline:
+        op = dag.nodes[slot.node]["op"]
+        if slot.worker == stage and op in ("forward", last):
+            when = slot.start if op == "forward" else slot.finish
+            change[when] = change.get(when, 0.0) + (1 if op == "forward" else -1) / pieces
+    whens = sorted(change)
+    amounts = np.cumsum([change[when] for when in whens])
+    before = np.concatenate([[0.0], amounts[:-1]])
+    return np.repeat(whens, 2), np.column_stack([before, amounts]).ravel()
+
+
 def graph(
     title: str,
     dag: DiGraph,
     kinds: Mapping[str, Sequence[str]],
     stamp: Stamp | None = MODEL,
 ) -> Chart:
-    """A DAG by the length of the chain below each task: edges, and tasks marked by their kind."""
-    level, place = _layout(dag)
-    x, y = [], []
-    for start, end in dag.edges:
-        x += [level[start], level[end], np.nan]
-        y += [place[start], place[end], np.nan]
-    series = [Points("needs", x, y, "dashed", tone=0)]
+    """A DAG by rounds, from left to right: arrows, and tasks marked by their kind.
+
+    What costs nothing is drawn only where it is given, in round 0; the arrows lead past the rest.
+    """
+    drawn = without_free(dag)
+    level, place = _rounds(drawn), _places(drawn)
     kind = {label: name for name, labels in kinds.items() for label in labels}
     marked: dict[str, list] = {}
-    for node, label in dag.nodes(data="label"):
-        marked.setdefault(kind.get(label, "other"), []).append(node)
-    for tone, (name, chosen) in enumerate(sorted(marked.items(), key=lambda i: i[0] == "other"), 1):
-        series.append(
-            Points(
-                name, [level[n] for n in chosen], [place[n] for n in chosen], "points", tone=tone
-            )
-        )
+    for node, label in drawn.nodes(data="label"):
+        name = kind.get(label, "other") if drawn.nodes[node]["weight"] else "given"
+        marked.setdefault(name, []).append(node)
+    wide, high = max(level.values()) + 0.5, max(place.values()) + 0.6
+    ends = [(level[a], place[a], level[b], place[b]) for a, b in drawn.edges]
+    x, y = _arrows(ends, wide, high)
+    series = [Points("needs", x, y, "edge", tone=0)]
+    for tone, (name, chosen) in enumerate(sorted(marked.items(), key=lambda i: i[0] == "given"), 1):
+        spots = [level[n] for n in chosen], [place[n] for n in chosen]
+        series.append(Points(name, *spots, kind="points", tone=tone))
     last = max(level.values())
-    ticks = tuple(range(1, last + 1)) if last <= 10 else ()
     return Chart(
         title,
-        Axis("step of the longest chain", ticks=ticks),
-        Axis("tasks side by side"),
+        Axis("round", low=-0.5, high=wide, ticks=tuple(range(last + 1)) if last <= 12 else ()),
+        Axis(
+            "tasks side by side",
+            low=0.4,
+            high=high,
+            ticks=tuple(range(1, int(high) + 1)) if high < 12 else (),
+        ),
         tuple(series),
         stamp=stamp,
     )
+
+
+def without_free(dag: DiGraph) -> DiGraph:
+    """Return a DAG without the tasks of no cost that need another: what needs them needs theirs."""
+    kept = dag.copy()
+    for node in TopologicalSorter({node: dag.pred[node] for node in dag}).static_order():
+        if not dag.nodes[node]["weight"] and kept.pred[node]:
+            kept.add_edges_from([(a, b) for a in kept.pred[node] for b in kept.succ[node]])
+            kept.remove_node(node)
+    return kept
 
 
 def between_bounds(
@@ -165,21 +243,74 @@ def _known(which):
     return dag, workdepth.work(dag), workdepth.depth(dag)
 
 
-def _bars(label, slots, names, tone):
+def _at_worker(slot):
+    return slot.worker + 1
+
+
+def _bars(label, slots, height, word, tone):
     x, y = [], []
     for slot in slots:
         x += [slot.start, slot.finish, np.nan]
-        y += [names[slot.worker]] * 2 + [np.nan]
-    return Points(label, x or [np.nan], y or [np.nan], "lane", tone=tone)
+        y += [height(slot)] * 2 + [np.nan]
+    inside = tuple(str(word(slot.node)) for slot in slots)
+    return Points(label, x or [np.nan], y or [np.nan], "lane", tone=tone, inside=inside)
 
 
-def _layout(dag):
-    """Return for each node how many tasks stand before it on a longest chain, and its place there."""
-    level = {}
+def _halves(dag, timetable):
+    """Slots by what is drawn: a backward pass in one task is two halves, one after the other."""
+    apart = any(op == "weights" for _, op in dag.nodes(data="op"))
+    found = {op: [] for op in PARTS}
+    for slot in timetable.timeline:
+        op = dag.nodes[slot.node]["op"]
+        if op != "backward" or apart:
+            found[op].append(slot)
+            continue
+        middle = (slot.start + slot.finish) / 2
+        found["backward"].append(slot._replace(finish=middle))
+        found["weights"].append(slot._replace(start=middle))
+    return found
+
+
+def _waits(timetable, stage):
+    """How long a stage stands still between its first and its last task."""
+    mine = [slot for slot in timetable.timeline if slot.worker == stage]
+    busy = sum(slot.finish - slot.start for slot in mine)
+    return round(max(s.finish for s in mine) - min(s.start for s in mine) - busy, 9)
+
+
+def _rounds(dag):
+    """Return for each task how many tasks that cost anything a longest chain up to it holds."""
+    level: dict[Hashable, int] = {}
     for node in TopologicalSorter({node: dag.pred[node] for node in dag}).static_order():
-        level[node] = 1 + max((level[before] for before in dag.pred[node]), default=0)
+        costs = bool(dag.nodes[node]["weight"])
+        level[node] = costs + max((level[before] for before in dag.pred[node]), default=0)
+    return level
+
+
+def _places(dag):
+    """Return a height for each task: its column of an array, or the next free one, a longest chain first."""
+    columns = dict(dag.nodes(data="column"))
+    if None not in columns.values():
+        return {node: column + 1 for node, column in columns.items()}
+    level, chain = _rounds(dag), set(workdepth.critical_path(dag))
     place, taken = {}, {}
-    for node in sorted(dag, key=lambda n: (level[n], n)):
+    for node in sorted(dag, key=lambda n: (level[n], n not in chain)):
         taken[level[node]] = taken.get(level[node], 0) + 1
         place[node] = taken[level[node]]
-    return level, place
+    return place
+
+
+def _arrows(ends, wide, high):
+    """Return lines with heads from point to point, which end before the marks they lead to."""
+    scale = np.array([_WIDE / (wide + 0.5), _HIGH / (high - 0.4)])
+    lines = [[np.nan, np.nan]]
+    for start_x, start_y, end_x, end_y in ends:
+        start, end = scale * (start_x, start_y), scale * (end_x, end_y)
+        along = (end - start) / np.hypot(*(end - start))
+        across = np.array([-along[1], along[0]])
+        tip = end - 0.08 * along
+        heads = [tip - 0.09 * along + side * 0.035 * across for side in (1, -1)]
+        lines += [point / scale for point in (start, tip, heads[0], tip, heads[1])]
+        lines.append(np.array([np.nan, np.nan]))
+    x, y = np.array(lines).T
+    return x, y

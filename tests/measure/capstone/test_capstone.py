@@ -70,9 +70,9 @@ def test_every_pass_is_sealed_and_says_what_ran(studies):
     strong, weak = studies
     assert [(p.workers, p.seed) for p in strong.passes] == [(1, 0), (1, 1), (2, 0), (2, 1)]
     assert all(p.intact and p.seconds > 0 for p in strong.passes)
-    assert strong.passes[0].configuration["batch"] == 64
+    assert strong.passes[0].configuration["batch"] == 256
     assert {p.workers: p.varied for p in weak.passes} == {
-        1: {"batch": 64, "samples": 1024}, 2: {"batch": 128, "samples": 2048},
+        1: {"batch": 256, "samples": 1024}, 2: {"batch": 512, "samples": 2048},
     }  # fmt: skip
     assert [p.work for p in weak.passes] == [1024, 1024, 2048, 2048]
     assert strong.passes[2].rate == 2 * strong.passes[0].rate
@@ -104,7 +104,7 @@ def trained(batch, warmup, seed):
     """Accuracy of the chapter's training on this process alone."""
     found = classifier.Classifier(256, seed)
     with timing.threads(1):
-        found.train(*classifier.drawn(8192, stream=1), batch, 4, seed, warmup)
+        found.train(*classifier.drawn(16384, stream=1), batch, 4, seed, warmup)
         return found.accuracy(*classifier.drawn(classifier.HELD_OUT, stream=0))
 
 
@@ -112,14 +112,14 @@ def trained(batch, warmup, seed):
 def test_an_oversized_batch_costs_quality_and_a_warm_up_repairs_it(seeds):
     base, large, warmed = (
         np.mean([trained(batch, warmup, seed) for seed in range(seeds)])
-        for batch, warmup in ((64, 0), (512, 0), (512, 0.5))
+        for batch, warmup in ((256, 0), (1024, 0), (1024, 0.5))
     )
     assert base - large > 0.02
     assert base - warmed < 0.015
 
 
 def test_a_seed_decides_everything():
-    assert trained(512, 0, 0) == trained.__wrapped__(512, 0, 0)
+    assert trained(1024, 0, 0) == trained.__wrapped__(1024, 0, 0)
 
 
 def test_the_rate_rises_and_falls_in_proportion():
@@ -151,7 +151,7 @@ def test_the_result_is_served_and_names_what_the_model_names():
     [
         (Settings(batch=63), "batch must be a multiple of the 2 workers, got 63"),
         (Settings(batch={1: 64}), "batch must name every worker count, got none for 2"),
-        (Settings(batch=2**20), "batch must be at most the 8192 samples"),
+        (Settings(batch=2**20), "batch must be at most the 16384 samples"),
         (Settings(batch="64"), "batch must be a whole number"),
         (Settings(epochs=0), "epochs must be"),
         (Settings(warmup=1.0), "warmup must be"),

@@ -86,3 +86,41 @@ def test_what_makes_no_sense_is_refused_in_one_sentence(changes, sentence):
     given = {"useful": 4 * HOUR, "interval": 600, "spot": OFFER} | changes
     with pytest.raises(Refusal, match=sentence):
         preempted.runs(**given)
+
+
+def warned_by_hand(work, interval, offer, rng):
+    """Seconds paid for one job whose machines are announced to end: second by second where work is lost."""
+    saved = since = paid = 0.0
+    while True:
+        ends, clock = rng.exponential(offer.between), offer.restart if paid else 0.0
+        while True:  # until the last moment at which a save still fits
+            step = min(interval - since, work - saved - since)
+            if clock + step + offer.write > ends:
+                since = min(since + max(0.0, ends - offer.write - clock), interval)
+                saved, since = saved + since, 0.0
+                paid += ends + offer.kept * offer.wait
+                break
+            clock += step + offer.write
+            saved, since = saved + since + step, 0.0
+            if saved >= work - 1e-9:
+                return paid + clock
+
+
+@pytest.mark.parametrize("between", [0.5 * HOUR, 2 * HOUR])
+def test_a_notice_saves_the_work_since_the_last_checkpoint(between):
+    offer = replace(OFFER, between=between, notice=120, kept=0.9)
+    rng = np.random.default_rng(5)
+    by_hand = np.mean([warned_by_hand(4 * HOUR, 1200, offer, rng) for _ in range(3000)])
+    found = preempted.runs(4 * HOUR, 1200, offer, jobs=4000, seed=9).billed
+    assert found.mean() == pytest.approx(by_hand, rel=0.03)
+    assert spot.billed_seconds(4 * HOUR, 1200, offer) == pytest.approx(by_hand, rel=0.03)
+    unwarned = replace(offer, notice=30)  # too short to write a checkpoint
+    assert spot.lasting_share(1200, unwarned) < spot.lasting_share(1200, offer)
+
+
+def test_machines_that_are_kept_while_one_is_missing_are_paid():
+    kept = preempted.runs(4 * HOUR, 600, replace(OFFER, kept=0.75), jobs=300, seed=2)
+    given_back = preempted.runs(4 * HOUR, 600, OFFER, jobs=300, seed=2)
+    waited = given_back.elapsed - given_back.billed
+    assert kept.elapsed == pytest.approx(given_back.elapsed)
+    assert kept.billed == pytest.approx(given_back.billed + 0.75 * waited)

@@ -1,5 +1,6 @@
 """The configuration to buy, against a search through every row."""
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -90,3 +91,24 @@ def test_columns_of_unequal_length_and_several_limits_are_refused():
         sizing.cheapest_within([1, 2], [5], [1, 2], 10)
     with pytest.raises(ValueError, match=r"budget must be .*, got \[1, 2\]: it is the one sum"):
         sizing.fastest_within([1, 2], [5, 3], [1, 2], [1, 2])
+
+
+def test_the_size_worth_an_hour_is_the_least_of_the_whole_bill():
+    """Against a search over sizes: p K T(K) + v T(K) with T(K) = c / K + x."""
+    sizes = np.arange(1, 5000)
+    for c, x, p, v in (
+        (25.6, 0.224, 2.0, 100.0),
+        (25.6, 0.224, 2.0, 1000.0),
+        (90.0, 1.1, 3.0, 50.0),
+    ):
+        whole = (p * sizes + v) * (c / sizes + x)
+        assert abs(sizes[whole.argmin()] - sizing.size_worth(c, x, p, v)) <= 1
+
+
+def test_the_fastest_size_and_the_hidden_one_are_where_a_search_finds_them():
+    sizes = np.arange(1, 5000)
+    times = 25.6 / sizes + 0.224 + 4e-5 * sizes
+    assert abs(sizes[times.argmin()] - sizing.fastest_size(25.6, 4e-5)) <= 1
+    job = step.Step(512, 20, 1.4e9, lambda size, workers: 0.224 + 0 * workers, overlap=1.0)
+    hidden = sizes[:512][np.asarray(step.exposed(job, sizes[:512])) == 0].max()
+    assert hidden == int(sizing.hidden_until(25.6, 0.224))

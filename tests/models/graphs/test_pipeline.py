@@ -152,3 +152,38 @@ def test_memory_answers_in_kind():
     assert type(pipeline.in_flight(4, 8, "gpipe")) is float
     assert pipeline.in_flight([2, 4, 8], 4).tolist() == [2, 4, 4]
     assert pipeline.in_flight([2, 4], [[8], [9]], "gpipe").tolist() == [[8, 8], [9, 9]]
+
+
+@given(st.integers(1, 6), st.integers(0, 9), st.floats(0.5, 5), st.floats(0.1, 1))
+def test_a_backward_pass_in_two_halves_leaves_the_bubble_of_a_forward_pass(stages, more, f, share):
+    backward, microbatches = 2 * f * share, 2 * stages - 1 + more
+    for order in ("zb-h1", "zb-h2"):
+        dag = pipeline.dag(stages, microbatches, order, forward=f, backward=backward)
+        result = schedule.placed(dag)
+        assert faults(dag, result) == ()
+        wanted = microbatches * (f + backward) + (stages - 1) * f
+        assert result.makespan == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(("order", "most"), [("zb-h1", 4), ("zb-h2", 7)])
+def test_activations_are_held_until_the_gradient_of_the_weights_is_done(order, most):
+    dag = pipeline.dag(4, 16, order)
+    slots = schedule.placed(dag).timeline
+    for device in range(4):
+        mine = [slot for slot in slots if slot.worker == device]
+        begun = [slot.start for slot in mine if dag.nodes[slot.node]["op"] == "forward"]
+        ended = [slot.finish for slot in mine if dag.nodes[slot.node]["op"] == "weights"]
+        held = [sum(b <= t for b in begun) - sum(e <= t for e in ended) for t in begun]
+        assert max(held) == most == pipeline.in_flight(4, 16, order)
+
+
+def test_with_memory_for_it_no_stage_waits_between_its_first_and_its_last_pass():
+    """Qi et al. 2023, H2; H1 has a third of the bubble of 1F1B where all three passes cost the same."""
+    for stages, microbatches in ((2, 3), (4, 8), (6, 20)):
+        slots = schedule.placed(pipeline.dag(stages, microbatches, "zb-h2")).timeline
+        for device in range(stages):
+            mine = sorted(slot[2:] for slot in slots if slot.worker == device)
+            assert all(a[1] == b[0] for a, b in itertools.pairwise(mine))
+        ends = [schedule.placed(pipeline.dag(stages, microbatches, o)) for o in ("1f1b", "zb-h1")]
+        idle = [result.makespan - 3 * microbatches for result in ends]
+        assert idle[0] == pytest.approx(3 * idle[1])

@@ -52,7 +52,7 @@ def test_three_phases_add_up_once_and_a_second_addition_is_one_too_many(nodes, p
     result, _ = messages.run(messages.hierarchical(nodes, per_node), given)
     assert (result == given.sum(0)).all()
     if nodes > 1 and per_node > 1:
-        wrong, _ = messages.run(messages.hierarchical(nodes, per_node, "all-reduce"), given)
+        wrong, _ = messages.run(messages.hierarchical(nodes, per_node, last="all-reduce"), given)
         assert (wrong != given.sum(0)).any()
 
 
@@ -82,5 +82,7 @@ def test_bad_input_is_told_in_one_sentence():
         messages.recursive_doubling(6)
     with pytest.raises(ValueError, match=r"3 rows of a multiple of 3 finite numbers, got"):
         messages.run(messages.ring(3), np.ones((3, 4)))
-    with pytest.raises(ValueError, match="last must be one of all-gather, all-reduce, got 'x'"):
-        messages.hierarchical(2, 2, "x")
+    with pytest.raises(
+        ValueError, match="last must be one of all-gather, all-reduce, nothing, got 'x'"
+    ):
+        messages.hierarchical(2, 2, last="x")

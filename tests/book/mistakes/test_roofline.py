@@ -1,0 +1,175 @@
+"""Mistakes that section 3.7 once made, each as what is true instead."""
+
+import dataclasses
+import re
+
+import pytest
+import torch
+
+from scalelab import placement
+from scalelab.models.kernels import alarms, attention, kernels, roofline
+from scalelab.models.machines import hardware, reached
+from scalelab.records import Machine, Sample
+from scalelab.show.plots import roofline as figures
+from tests.notebooks import chapter
+
+TEXT = "\n".join(chapter("07_roofline").markdown)
+CODE = "\n".join(chapter("07_roofline").code)
+H100 = hardware.device("H100 SXM")
+ROOF = hardware.peak(H100, "bf16 tensor"), H100.bandwidth
+
+
+def timed(seconds, name="kernel"):
+    return Sample(name, (seconds,) * 9, 1, Machine("here", 2), "2026-01-01", "done", ())
+
+
+@pytest.fixture(scope="module")
+def dozen():
+    return {case.name: case for case in placement.dozen()}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "finding"),
+    [(0.5, "impossible"), (1.0, "its clocks"), (1.5, "its clocks"), (10.0, "another cause")],
+)
+def test_a_poor_kernel_is_not_bounded_by_the_sum_of_its_clocks(seconds, finding):
+    """One second of arithmetic and half of fetching: ten seconds are possible, and a finding."""
+    kernel = kernels.Kernel("k", 1e9, 5e8)
+    assert roofline.bounds(1e9, 5e8, 1e9, 1e9)[:2] == (1.0, 1.5)
+    assert placement.judge(kernel, timed(seconds), 1e9, 1e9).finding == finding
+    assert not re.search(r"\\le\s*(\\;)?\s*T\s*(\\;)?\s*\\le", TEXT)
+
+
+def test_a_vector_that_is_named_twice_is_fetched_once(dozen):
+    """The storage that the run holds is half of what the count names."""
+    dot = dozen["dot"]
+    held = {id(given): given.nbytes for given in dot.run.args}
+    assert sum(held.values()) == dot.fetched == pytest.approx(dot.kernel.bytes / 2)
+
+
+def test_what_is_fetched_is_what_a_run_reads_and_overwrites(dozen):
+    """Every operand and every target once, by the storages that a run touches."""
+    for name in ("copy", "axpy", "matrix · vector", "product 4 wide", "square product"):
+        run = dozen[name].run
+        target = getattr(run.func, "__self__", None)
+        tensors = [one for one in (*run.args, target) if isinstance(one, torch.Tensor)]
+        held = {one.untyped_storage().data_ptr(): one.nbytes for one in tensors}
+        result = 0 if isinstance(target, torch.Tensor) else run().nbytes
+        assert sum(held.values()) + result == pytest.approx(dozen[name].fetched), name
+
+
+def test_softmax_and_layer_norm_are_slow_for_their_new_tables_and_not_for_an_exponential(dozen):
+    for name in ("softmax", "layer norm"):
+        first, second = dozen[name].run(), dozen[name].run()
+        assert first.data_ptr() != second.data_ptr()
+    used = torch.empty(4000, 4000)
+    assert torch.softmax(torch.zeros(4000, 4000), 1, out=used).data_ptr() == used.data_ptr()
+    assert "out=used" in CODE
+    assert "an exponential is not one operation" not in TEXT
+
+
+def test_the_copy_is_no_roof_for_lines_that_are_fetched():
+    """With a memory that fetches one byte a second, a copy names as many as it fetches, an update twice."""
+    ways = {case.name: case for case in placement.sweeps()}
+    named = {name: case.kernel.bytes / case.fetched for name, case in ways.items()}
+    assert named == {"read": 1, "update in place": 2, "copy": 1}
+    axpy = kernels.axpy(16_000_000, 4)
+    assert axpy.bytes / (2 * 16_000_000 * 4) == pytest.approx(
+        1.5
+    )  # what it beat the copy's slope by
+
+
+def test_what_must_come_from_memory_is_larger_than_the_caches_of_a_laptop(dozen):
+    """Products and a cache of 4 MB stood under the slope of main memory and never left a cache."""
+    for case in dozen.values():
+        if roofline.classify(case.kernel.flops, case.kernel.bytes, 50e9, 20e9) == "memory":
+            assert case.kernel.bytes >= 64e6, case.name
+
+
+def test_an_impossible_kernel_without_arithmetic_raises_the_alarm_too():
+    found = placement.judge(kernels.copy(1000, 4), timed(4e-6), 1e9, 1e9)
+    assert found.finding == "impossible"
+    assert "2 GB/s is 2 times its roof of 1 GB/s" in found.alarm
+
+
+def test_the_lists_of_remedies_share_items_and_differ_in_what_changes_nothing():
+    lists = {kind: roofline.advice(kind) for kind in roofline.ADVICE}
+    assert sum("narrower number" in advice for advice in lists.values()) == 2
+    assert len({advice.split(". ")[-1] for advice in lists.values()}) == 3
+    assert "exclude each other" not in TEXT
+
+
+def test_neither_attention_moves_with_the_batch():
+    for name, moves in (("product, writing", True), ("product, reading", True)):
+        few, many = (figures.layer(n, 2048)[name].intensity for n in (1, 64))
+        assert (many > 1.01 * few) == moves
+    for name in ("attention, writing", "attention, reading"):
+        few, many = (figures.layer(n, 2048)[name].intensity for n in (1, 64))
+        assert few == many
+    assert "which point does the batch never move" not in TEXT
+
+
+@pytest.mark.parametrize(("heads", "shared"), [(64, 8), (32, 32), (8, 1)])
+def test_attention_that_writes_has_the_intensity_of_query_heads_per_key_head(heads, shared):
+    """By a loop over a short cache that counts each operation and each byte."""
+    flops = moved = 0
+    for _position in range(50):
+        for _key_head in range(shared):
+            moved += 2 * 128 * 2  # its key and its value, 16 bits each
+            flops += heads // shared * 2 * 2 * 128
+    assert flops / moved == heads / shared
+    long = attention.decode(1_000_000, 128, 2, heads=heads, kv_heads=shared)
+    assert long.intensity == pytest.approx(heads / shared, rel=1e-3)
+
+
+def test_the_intensity_of_a_product_that_writes_is_its_batch():
+    for batch in (1, 8, 64):
+        assert kernels.gemm(batch, 10**6, 10**6, 2).intensity == pytest.approx(batch, rel=1e-3)
+
+
+def test_an_alarm_on_a_gpu_names_no_clock_of_a_processor():
+    said = alarms.over_the_roof(1.5e15, 2000, *ROOF, device="gpu")
+    assert "CPU" not in said
+    assert "sparse" in said
+    assert "CPU" in alarms.over_the_roof(1.5e15, 2000, *ROOF, device="cpu")
+    assert "zeros" in alarms.over_the_roof(1.1e15, 2000, *ROOF, device="gpu")
+
+
+def test_eight_conversations_are_not_one():
+    """40 layers of 5,120 in 16 bits: each of eight users reads 2,048 tokens of their own."""
+    weights, cache = 26e9, 2048 * 40 * 2 * 5120 * 2
+    seconds = {users: (weights + users * cache) / H100.bandwidth for users in (1, 8)}
+    gain = 8 * seconds[1] / seconds[8]
+    assert gain == pytest.approx(5.6, abs=0.05)
+    assert "nearly eight times" not in TEXT
+
+
+def test_three_walks_fetch_what_the_prediction_says():
+    """Lines that come in for the norm in two operations and in one, by a cache that holds none."""
+    fetched = {"multiply": {"numbers", "squares"}, "sum": {"squares"}, "dot": {"numbers"}}
+    two = sum(4 * len(lines) for step, lines in fetched.items() if step != "dot")
+    assert (two, two / (4 * len(fetched["dot"]))) == (12, 3)
+
+
+def test_the_best_products_found_stay_below_the_printed_peak_and_right_of_the_corner():
+    for one in reached.best_products():
+        spec = hardware.device(one.device)
+        corner = roofline.ridge(hardware.peak(spec, f"{one.format} tensor"), spec.bandwidth)
+        m, n, k = one.shape
+        by_hand = 2 * m * n * k / (one.width * (m * k + k * n + m * n))
+        assert by_hand > corner
+        assert 0.7 < one.share < 0.9
+    shares = {(one.device, one.format): round(one.share, 3) for one in reached.best_products()}
+    assert shares["A100 SXM 80GB", "bf16"] == 0.869
+    assert shares["H100 SXM", "bf16"] == shares["H200 SXM", "bf16"] == 0.803
+    assert shares["B200 SXM", "bf16"] == 0.776
+
+
+def test_a_time_is_judged_anew_by_its_lines_and_not_measured_anew(dozen):
+    case = dozen["axpy"]
+    placed = placement.judge(case.kernel, timed(9e-3, case.name), 50e9, 12e9)
+    again = placement.refetched(case, placed, 50e9, 18e9)
+    assert placed.finding == "impossible"
+    assert again.finding == "its clocks"
+    assert again.sample is placed.sample
+    assert dataclasses.replace(again.kernel, bytes=case.kernel.bytes) == case.kernel

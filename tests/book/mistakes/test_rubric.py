@@ -1,0 +1,120 @@
+"""What chapter 41.6 once said wrong of its own data, and what the rubric now keeps it from saying."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from scalelab import data, rubric
+from scalelab.measure.capstone import capstone, classifier
+from scalelab.rubric import gate, spread
+
+FIFTY = gate.Noise(0.159, runs=50)
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    return rubric.judge(rubric.of_passes(data.capstone()), floor=0.5, tolerance=0.02)
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_a_speedup_inside_the_noise_is_not_supported(recorded, workers):
+    """Of 1.14 and 0.83 it was said that they support and contradict; against scipy's Welch test."""
+    passes = data.capstone().passes
+    base, row = (np.log([p.seconds for p in passes if p.workers == k]) for k in (1, workers))
+    ends = stats.ttest_ind(base, row, equal_var=False).confidence_interval(2 * gate.LEVEL - 1)
+    found = recorded.row(workers)
+    assert found.speedup_spread.low == pytest.approx(math.exp(ends.low))
+    assert found.speedup_spread.high == pytest.approx(math.exp(ends.high))
+    assert found.supports(speedup=1.0, efficiency=0.01) == {
+        "speedup": "undecided",
+        "efficiency": "supported",
+    }
+    assert found.efficiency_spread.high == pytest.approx(found.speedup_spread.high / workers)
+    if workers == 2:
+        assert any("whether it is faster at all" in remark for remark in recorded.remarks)
+
+
+def test_an_interval_of_a_speedup_holds_the_true_one_nine_times_of_ten():
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(1500):
+        base, row = np.exp(rng.normal(0.0, 0.1, 3)), np.exp(rng.normal(-0.5, 0.2, 3))
+        found = spread.ratio(base.tolist(), row.tolist(), [])
+        held += found.low <= math.exp(0.5) <= found.high
+    assert held / 1500 == pytest.approx(0.90, abs=0.03)
+
+
+def test_a_bill_is_as_sure_as_the_times_behind_it():
+    times = [4.0, 5.0, 6.5]
+    found = spread.alone(times, []).times(np.median(times))
+    ends = stats.t.interval(2 * gate.LEVEL - 1, 2, np.mean(np.log(times)), stats.sem(np.log(times)))
+    assert (found.low, found.high) == pytest.approx(tuple(np.exp(ends)))
+
+
+def test_one_run_of_each_size_has_no_interval():
+    lone = rubric.columns([1, 2], [60, 32], rate=[1, 2], quality=[0.9, 0.9])
+    row = rubric.judge(lone).row(2)
+    assert not row.speedup_spread.tested
+    assert row.speedup_spread.low == pytest.approx(row.speedup) == row.speedup_spread.high
+
+
+def test_fifty_runs_of_eight_gpus_are_not_one_run():
+    """The gate compared single runs and left 0.5 BLEU undecided; the published mean passes it."""
+    alone = gate.judge([24.59], [24.45], [], 0.5, noise=FIFTY)
+    found = gate.of_means(24.59, 24.423, 0.5, FIFTY, runs=(1, 50))
+    assert (alone.verdict, found.verdict) == ("undecided", "pass")
+    assert found.high == pytest.approx(
+        24.59 - 24.423 + stats.t.ppf(0.95, 49) * 0.159 * math.sqrt(1 + 1 / 50)
+    )
+    # One of each is what `judge` does.
+    assert gate.of_means(24.59, 24.45, 0.5, FIFTY) == alone
+
+
+def test_the_next_run_is_worth_most_where_there_is_one():
+    def high(*runs):
+        return gate.of_means(24.59, 24.423, 0.3, FIFTY, runs=runs).high
+
+    assert high(1, 50) - high(2, 50) > 100 * (high(1, 50) - high(1, 51))
+    assert high(4, 50) > 0.3 > high(5, 50)
+
+
+def test_ten_more_runs_decide_four_times_of_five():
+    rng = np.random.default_rng(2)
+    wins = 0
+    for _ in range(4000):
+        base = rng.normal(24.59, 0.159 / math.sqrt(11))
+        row = rng.normal(24.423, 0.159 / math.sqrt(50))
+        wins += gate.of_means(base, row, 0.3, FIFTY, runs=(11, 50)).verdict == "pass"
+    assert wins / 4000 == pytest.approx(gate.POWER, abs=0.03)
+
+
+def test_half_of_the_samples_is_not_half_of_the_steps():
+    """What each worker repeats: all steps and all weights, whatever its share of the samples."""
+    updates = []
+    trained = classifier.Classifier(8, 0, share_of=2)
+    step = trained.optimizer.step
+    trained.optimizer.step = lambda: updates.append(step())
+    trained.train(*classifier.drawn(512, stream=1), 64, 1, 0)
+    assert len(updates) == 512 // 64
+    assert trained.waits == []
+    small = capstone.Settings(samples=512, batch=64, epochs=1, width=8)
+    assert capstone.lone_share(plan=small, among=2, runs=1) > 0
+
+
+def test_rows_of_different_epochs_are_not_one_table(recorded):
+    """The table of the warm-up held a row after one epoch beside rows after four."""
+    first, *others = data.capstone().passes
+    longer = dataclasses.replace(first, configuration={**first.configuration, "epochs": 4}, seal="")
+    longer = dataclasses.replace(longer, seal=longer.digest)
+    with pytest.raises(ValueError, match="configuration 'epochs'"):
+        rubric.of_passes([longer, *others])
+
+
+def test_a_slowdown_implies_no_serial_fraction(recorded):
+    from scalelab.show import scorecard
+
+    assert recorded.row(4).karp_flatt > 1
+    assert "slower than the baseline" in str(scorecard.gates(recorded))

@@ -1,0 +1,176 @@
+"""What section 3.6 once said wrongly, or in a way that misled."""
+
+import itertools
+import re
+from fractions import Fraction
+from types import SimpleNamespace
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, strategies as st
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from scalelab.models import graphs, network
+from scalelab.show import columns, plots
+from scalelab.show.plots import workdepth as figures
+from tests.notebooks import ROOT
+
+CHAPTER = {
+    cell.id: cell.source
+    for cell in nbformat.read(ROOT / "chapters" / "06_workdepth.ipynb", 4).cells
+}
+
+
+def run(*names, **given):
+    """Run cells in order and return what they leave behind, with the lines that they print."""
+    lines = []
+
+    def keep(*parts, end="\n"):
+        lines.append(" ".join(map(str, parts)) + end)
+
+    known = {"np": np, "torch": torch, "graphs": graphs, "network": network, "plots": plots}
+    known |= {"figures": figures, "Figure": lambda chart: chart, "table": columns.table}
+    namespace = known | {"print": keep} | given
+    for name in names:
+        exec(compile(CHAPTER[name], name, "exec"), namespace)
+    return SimpleNamespace(**namespace, lines="".join(lines).splitlines())
+
+
+def block(width=32, heads=2, wide=128, tokens=16):
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(width, heads, wide, 0.0)
+    return layer(torch.randn(tokens, 1, width, requires_grad=True)).sum()
+
+
+@pytest.mark.parametrize(("width", "heads", "tokens"), [(32, 2, 16), (48, 3, 5), (64, 4, 33)])
+def test_views_and_accumulators_are_no_work_and_products_are_counted_as_pytorch_counts_them(
+    width, heads, tokens
+):
+    loss = block(width, heads, 2 * width, tokens)
+    dag = graphs.autograd.dag(loss, graphs.autograd.products)
+    linear = sum(w for _, w in dag.nodes(data="weight")) - attention(dag)
+    with FlopCounterMode(display=False) as counter:
+        loss.backward()
+    counted = counter.get_flop_counts()["Global"]
+    assert linear == counted[torch.ops.aten.mm]
+
+
+def attention(dag):
+    return sum(w for n, w in dag.nodes(data="weight") if "Scaled" in dag.nodes[n]["label"])
+
+
+def test_fused_attention_makes_one_product_more_than_the_four_that_unfused_attention_counts():
+    with sdpa_kernel(SDPBackend.MATH):
+        loss = block()
+    with FlopCounterMode(display=False) as counter:
+        loss.backward()
+    unfused = counter.get_flop_counts()["Global"][torch.ops.aten.bmm]
+    fused = attention(graphs.autograd.dag(block(), graphs.autograd.products))
+    assert Fraction(int(fused), unfused) == Fraction(5, 4)
+
+
+def test_the_parallelism_of_a_model_is_the_gradients_of_its_weights_and_not_its_bookkeeping():
+    graph_of = run("model-block").graph_of
+    for blocks in (1, 2, 5):
+        dag = graph_of(blocks)
+        T1, Tinf = graphs.work(dag), graphs.depth(dag)
+        weights = sum(w for n, w in dag.nodes(data="weight") if dag.nodes[n]["label"][-2:] == "dW")
+        assert T1 - Tinf == weights == blocks * 2 * 16 * 32 * (96 + 32 + 128 + 128)
+        assert T1 / Tinf == pytest.approx(868_352 / 475_136)  # 2 FLOP x the sizes, by hand
+
+
+def test_a_graph_is_drawn_by_the_rounds_that_its_depth_counts():
+    for dag in (graphs.tree_sum(8), graphs.blelloch_scan(8), graphs.tree_sum(13)):
+        chart = figures.graph("", dag, {"addition": ["+"]})
+        marks = {series.label: series for series in chart.series}
+        assert set(marks) == {"needs", "addition", "given"}
+        assert marks["addition"].x.max() == graphs.depth(dag)
+        assert marks["addition"].x.size == graphs.work(dag)
+        assert set(marks["given"].x) == {0}
+
+
+def test_every_task_of_a_watched_schedule_is_a_bar_of_its_own():
+    for which, workers in itertools.product(figures.CHOICES, figures.WORKERS):
+        bars = [s for s in figures.watch(workers, which).series if s.kind == "lane"]
+        dag = figures.CHOICES[which]()
+        tasks = sum(weight > 0 for _, weight in dag.nodes(data="weight"))
+        assert sum(len(series.inside) for series in bars) == tasks
+
+
+def test_a_pipeline_shows_which_micro_batch_is_where_and_gpipe_waits_in_its_middle():
+    for which in figures.PIPELINES:
+        forward, to_input, of_weights = figures.pipelined(which).series[:3]
+        pieces = 2 if "interleaved" in which else 1
+        for series in (forward, to_input, of_weights):
+            assert sorted(series.inside) == sorted(map(str, list(range(8)) * 4 * pieces))
+    gpipe = graphs.placed(graphs.pipeline.dag(4, 8, "gpipe"))
+    first = [slot for slot in gpipe.timeline if slot.worker == 0]
+    gaps = [(a.finish, b.start) for a, b in itertools.pairwise(first) if b.start > a.finish]
+    assert gaps == [(8, 17)]  # one wait, after the last forward pass and before the first gradient
+
+
+def test_both_bounds_hold_for_greedy_and_amdahl_is_the_lower_one():
+    found = run("parallelism-code", "bounds-amdahl-code")
+    for line in found.lines:
+        K, least, most, greedy = map(float, re.findall(r"\d+\.?\d*", line))
+        assert least <= greedy <= most
+        s = 10 / 1023
+        assert least == pytest.approx(1 / (s + (1 - s) / K), abs=0.05)
+    assert len(found.lines) == 3
+
+
+@given(st.integers(2, 5), st.lists(st.integers(1, 9), min_size=1, max_size=7))
+def test_grahams_bound_follows_from_the_two_bounds(workers, costs):
+    best = min(
+        max(sum(c for c, w in zip(costs, where, strict=True) if w == k) for k in range(workers))
+        for where in itertools.islice(itertools.product(range(workers), repeat=len(costs)), 20_000)
+    )
+    greedy = graphs.greedy(graphs.independent(costs), workers).makespan
+    T1, Tinf = sum(costs), max(costs)
+    proof = (2 - 1 / workers) * max(T1 / workers, Tinf)
+    assert greedy <= T1 / workers + (1 - 1 / workers) * Tinf + 1e-9
+    assert T1 / workers + (1 - 1 / workers) * Tinf <= proof + 1e-9
+    assert proof <= graphs.graham(workers) * best + 1e-9
+
+
+def test_counts_of_a_section_that_counts_are_printed_whole():
+    found = run("parallelism-code", "parallelism-table", "scan-compare")
+    assert found.columns["Blelloch"][0] == 2 * 1023
+    assert found.columns["Hillis and Steele"][0] == 1024 * 10 - 1024 + 1
+    assert all(type(n) is int for name, them in found.columns.items() if name != "K" for n in them)
+
+
+def test_a_balance_after_each_transaction_includes_the_last():
+    moves = np.array([3, 1, 4, 1, 5, 9, 2, 6])
+    found = run("scan-code", "scan-balance")
+    assert found.lines[1].endswith("31]")
+    for n in (1, 2, 16, 256):
+        given = np.random.default_rng(n).integers(-9, 9, n)
+        assert (found.scan(given) + given == np.cumsum(given)).all()
+    assert list(found.scan(moves)) == graphs.evaluate(graphs.blelloch_scan(8), moves.tolist())
+
+
+def test_the_shallow_scan_wins_from_where_the_page_says():
+    ends = [
+        [graphs.greedy(build(1024), K).makespan for K in (460, 461)]
+        for build in (graphs.blelloch_scan, graphs.hillis_steele_scan)
+    ]
+    assert ends[0][0] == ends[1][0]
+    assert ends[0][1] > ends[1][1]
+
+
+def test_a_tree_for_a_long_message_is_not_priced_without_its_blocks():
+    found = run("collective-code")
+    ring, whole, blocks = (float(part.split()[-2]) for part in found.lines[1].split(","))
+    assert blocks < 1.1 * ring < whole / 5
+
+
+@given(st.integers(1, 40), st.integers(0, 40), st.integers(1, 12))
+def test_no_number_of_workers_shortens_the_chain_of_an_answer(prompt, answer, layers):
+    dag = graphs.language_model(prompt, answer, layers)
+    assert graphs.work(dag) == (prompt + answer) * layers
+    assert graphs.depth(dag) == (1 + answer) * layers
+    assert graphs.greedy(dag, 10_000).makespan == graphs.depth(dag)
