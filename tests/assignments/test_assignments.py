@@ -160,7 +160,7 @@ def test_hidden_checks_tell_nothing_of_the_right_value(slug):
         names = set(re.findall(r'task\.(?!function|measured)\w+\(\s*"(\w+)"', check))
         for wrong in (987654.321, "nonsense", [987654.321] * 2, {}):
             text = " ".join(_said(slug, task, "\n".join(f"{n} = {wrong!r}" for n in names)).split())
-            text = text.replace("a list of 2 items", "")  # how long the answer itself is
+            text = re.sub("a list of [02] items", "", text)  # how long the answer itself is
             for said in re.findall(r", as graded: (.*?)(?:  |$|; )", text):
                 assert not re.search(r"\d", re.sub(r"part \S+|'.*?'", "", said)), said
 
