@@ -124,7 +124,7 @@ def clocks(tokens: float) -> Chart:
     experts = rows["expert"].intensity
     at = np.union1d(np.geomspace(30, 3e5, 41), [peak / b for b in ways.values()])
     series = [
-        Points(f"from {name}", at, roofline.attainable(at, peak, b) / 1e12, tone=tone, tag=name)
+        Points(f"roof of {name}", at, roofline.attainable(at, peak, b) / 1e12, tone=tone)
         for tone, (name, b) in enumerate(ways.items(), 1)
     ]
     points = {
@@ -135,13 +135,14 @@ def clocks(tokens: float) -> Chart:
         "tensor parallel, by card": (states, "card"),
         "experts, by card": (experts, "card"),
     }
-    reached = [roofline.attainable(x, peak, ways[way]) / 1e12 for x, way in points.values()]
-    where = [x for x, _ in points.values()]
-    series.append(Points("exchange", where, reached, "points", tone=4, names=tuple(points)))
+    for tone, (way, b) in enumerate(ways.items(), 1):
+        sent = {name.partition(",")[0]: x for name, (x, by) in points.items() if by == way}
+        where = sorted(sent.values())
+        reached = [roofline.attainable(x, peak, b) / 1e12 for x in where]
+        series.append(Points(f"{way}: {', '.join(sent)}", where, reached, "points", tone=tone))
     return Chart(
         f"One H100 and its three clocks, {int(tokens):,} tokens in a step",
-        # The tags of the slopes need room before them.
-        Axis("FLOP per byte that goes this way", True, 5, ticks=(100, 1e3, 1e4, 1e5)),
+        Axis("FLOP per byte that goes this way", True, 30, ticks=(100, 1e3, 1e4, 1e5)),
         Axis("at most, TFLOP/s", True, 1, 2500, ticks=(1, 10, 100, 1000)),
         tuple(series),
         {
