@@ -19,12 +19,13 @@ SINGLE = """
     batching.most_throughput.* *.values hedging.tied_percentile.service
     hedging.tied_percentile.waiting memory.*.stage messages.* overlap.best_buckets.*
     overlap.bucketed_seconds.* overlap.exposed_seconds.ready overlap.exposed_seconds.seconds ranks.*
-    schedule.* sizing.* speedup.first_below.* speedup.knee.* stats.* tail.percentile_interval.*
+    schedule.* sizing.cheapest_within.* sizing.fastest_within.*
+    speedup.first_below.* speedup.knee.* stats.* tail.percentile_interval.*
     tail.samples_needed.slower up_or_out.upgraded_speedup.*
 """
 # Here no number is asked for, or none is answered.
 OTHERWISE = """
-    *.advice autograd.* dags.* hardware.* messages.* network.half_size omission.* pipeline.dag
+    *.advice autograd.* ledger.ledger dags.* hardware.* messages.* network.half_size omission.* pipeline.dag
     preempted.* rank_dags.* reached.* schedule.* simulated.* sizing.worth_a_look stats.*
     laws.after_losses timeline.* transformer.*parameters units.*
     workdepth.critical_path workdepth.depth workdepth.work

@@ -53,7 +53,7 @@ def test_a_device_is_kept_and_the_roofline_of_another_page_starts_from_it(panel,
         "ridge of this device is 153" in panel.page.locator("#hardware-panel output").inner_text()
     )
     panel.open((book / "chapters" / "07_roofline.html").as_uri())
-    slider = panel.page.get_by_role("slider", name="device")
+    slider = panel.page.locator("input[data-follows=ridge]")
     assert slider.get_attribute("aria-valuetext") == "A100 SXM 80GB"
     slider.press("End")
     panel.page.locator(".sl-figure", has=slider).get_by_role("button", name="Reset").click()
@@ -66,7 +66,7 @@ def test_typed_numbers_move_a_figure_to_the_nearest_stop_and_clearing_forgets_th
     panel.page.get_by_label("Memory").press("Tab")
     assert kept(panel)["ridge"] == pytest.approx(200)
     panel.open((book / "chapters" / "07_roofline.html").as_uri())
-    shown = panel.page.get_by_role("slider", name="device").get_attribute("aria-valuetext")
+    shown = panel.page.locator("input[data-follows=ridge]").get_attribute("aria-valuetext")
     nearest = min(
         zip(roofline.RIDGES, roofline.DEVICES, strict=True), key=lambda r: abs(r[0] - 200)
     )
@@ -149,5 +149,5 @@ def test_a_price_or_a_latency_leaves_the_device_chosen(panel):
 def test_whatever_else_is_kept_there_moves_nothing(panel, book, hostile):
     panel.page.evaluate("text => localStorage.setItem('scalelab-hardware', text)", hostile)
     panel.open((book / "chapters" / "07_roofline.html").as_uri())
-    slider = panel.page.get_by_role("slider", name="device")
+    slider = panel.page.locator("input[data-follows=ridge]")
     assert slider.get_attribute("aria-valuetext") == "H100 SXM"

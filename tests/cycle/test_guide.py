@@ -49,7 +49,7 @@ THROUGH_THE_EXCHANGE = ("ada", "ben")
 # These wait for `make test-all`: tests/grading, test_scores and test_lab try them in parts every day.
 HEAVY = (
     *("$GRADEBOOK", "$SCHEDULER", "dask ", "nbgrader autograde", "nbgrader generate_feedback"),
-    *("jupyter lab", "nbgrader validate", "release --check"),
+    *("jupyter lab", "release --check"),
 )
 GRADE = f"scalelab grade {SLUG}"
 RELEASE = f"nbgrader generate_assignment {SLUG} --force"

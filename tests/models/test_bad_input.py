@@ -213,7 +213,10 @@ REFUSED = [
     ),
     (lambda: pipeline.dag(4, 8, "gpipe", 2), "chunks must be 1 for the order 'gpipe', got 2: .*"),
     (lambda: pipeline.in_flight(4, 8, "gpipe", [1, 2]), "chunks must be 1 .*, got 2: .*"),
-    (lambda: pipeline.dag(4, 8, "zero"), "order must be one of gpipe, 1f1b, got 'zero': .*"),
+    (
+        lambda: pipeline.dag(4, 8, "zero"),
+        "order must be one of gpipe, 1f1b, zb-h1, zb-h2, got 'zero': .*",
+    ),
     (lambda: pipeline.dag(10**6, 10**6), "the DAG must have at most 200,000 nodes, got .*"),
     (lambda: pipeline.bubble(0, 4), "stages must be a finite number from 1 on, got 0: .*"),
     (lambda: pipeline.enough_microbatches(4, 0), r"share must be in \(0, 1\], got 0: .*"),

@@ -5,6 +5,7 @@ Standard library only.
 """
 
 import csv
+import difflib
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ def rows(course: Course, table: str, columns: Sequence[str]) -> list[Entry]:
     if missing:
         one = f"line 1 with the columns {', '.join(columns)}"
         raise _wrong(table, f"{one}, each once", shown(", ".join(lines[0][1])))
-    known = _assignments(course) if "assignment" in columns else None
+    known = _assignments(course) if "assignment" in columns else []
     found = []
     for line, cells in lines[1:]:
         row = Entry(table, line, dict(zip(names, cells, strict=False)))
@@ -60,11 +61,11 @@ def rows(course: Course, table: str, columns: Sequence[str]) -> list[Entry]:
         for name in columns:
             if not row[name]:
                 raise row.wrong(f"something in column {name}", "nothing")
-        if (
-            known and row["assignment"] not in known
-        ):  # a slip here would be a rule that nobody follows
-            where = course.folder("source").name
-            raise row.wrong(f"an assignment, by its folder in {where}/", shown(row["assignment"]))
+        if row["assignment"] not in known:  # a slip would be a rule that nobody follows
+            for meant in difflib.get_close_matches(row["assignment"], known, 1, 0.8):
+                raise row.wrong(
+                    f"the name of an assignment, such as {meant}", shown(row["assignment"])
+                )
         found.append(row)
     return found
 
@@ -83,7 +84,7 @@ def by_student(found: Iterable[Entry], slug: str) -> dict[str, Entry]:
 def _assignments(course):
     """Return the names of the course's assignments."""
     folder = course.folder("source")
-    return {one.name for one in folder.iterdir() if one.is_dir()} if folder.is_dir() else set()
+    return [one.name for one in folder.iterdir() if one.is_dir()] if folder.is_dir() else []
 
 
 def _text(course, table):

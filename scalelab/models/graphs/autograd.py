@@ -92,6 +92,11 @@ def products(operation: Any) -> float | tuple[float, ...]:
     >>> products(product)  # for the bias, dX and dW
     (0.0, 131072.0, 131072.0)
     """
+    if not hasattr(operation, "next_functions"):
+        raise Refusal(
+            f"operation must be a node of autograd's graph, got {shown(operation)}: "
+            "take the grad_fn of a tensor"
+        )
     name = _label(operation)
     if name in ("Addmm", "Mm"):
         left = "mat1" if name == "Addmm" else "self"

@@ -46,7 +46,7 @@ class MessagePlan:
 
 
 @dataclass(frozen=True)
-class Load:
+class Burden:
     """What a plan asks of the wires, whenever it is sent."""
 
     messages: int
@@ -87,7 +87,7 @@ def run(plan: MessagePlan, buffers: Numbers) -> tuple[np.ndarray, Traffic]:
     return buffers, Traffic(len(plan.rounds), moved, reduced)
 
 
-def load(plan: MessagePlan, size: float, group: int = 1) -> Load:
+def load(plan: MessagePlan, size: float, group: int = 1) -> Burden:
     """What a plan on buffers of M bytes asks of ports, and of the cable out of a group of neighbours.
 
     Workers 0 to group - 1 are neighbours, then the next as many. A tree's busiest port carries less
@@ -95,7 +95,7 @@ def load(plan: MessagePlan, size: float, group: int = 1) -> Load:
     Source: every message of the plan, at both its ends. Section 3.8.
 
     >>> load(binomial_tree(8), 64, group=4)
-    Load(messages=14, sent=896.0, port=192.0, across=4)
+    Burden(messages=14, sent=896.0, port=192.0, across=4)
     >>> load(ring(8), 64, group=4).across
     1
     """
@@ -113,7 +113,7 @@ def load(plan: MessagePlan, size: float, group: int = 1) -> Load:
         across = max(across, int(leaving.max()))
     part = size / plan.parts
     count = sum(len(messages) for messages in plan.rounds)
-    return Load(count, float(ports[0].sum() * part), float(ports.max() * part), across)
+    return Burden(count, float(ports[0].sum() * part), float(ports.max() * part), across)
 
 
 def ring_all_gather(workers: int) -> MessagePlan:
