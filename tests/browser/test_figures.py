@@ -145,12 +145,13 @@ def test_a_link_brings_another_reader_to_the_same_view(live, made, visit):
 
 @pytest.mark.parametrize(
     ("hostile", "where"),
-    [("{}=x", "start"), ("{}=", "start"), ("%00", "start"), ("{}=9999.9999.9999.9999", "end")],
+    [("{}=x", "start"), ("{}=", "start"), ("%00", "start"), ("{}=9999", "end")],
 )
 def test_an_address_that_asks_for_nonsense_changes_nothing_or_stops_at_the_end(
     live, hostile, where
 ):
-    live.go(hostile.format(live.key))
+    every = ".".join(["9999"] * len(live.end))  # one for each slider
+    live.go(hostile.format(live.key).replace("9999", every))
     assert live.agrees()["values"] == getattr(live, where)
     assert live.visit.faults == []
 
