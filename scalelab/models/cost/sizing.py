@@ -76,7 +76,7 @@ def hidden_until(compute: Numbers, exchange: Numbers) -> Answer:
     >>> round(hidden_until(compute=25.6, exchange=0.224), 1)
     76.2
     """
-    compute, exchange = _terms(compute, exchange)
+    compute, exchange = _terms(compute, exchange=exchange)
     return answer(lambda c, x: BACKWARD * c / x, compute, exchange)
 
 
@@ -90,7 +90,7 @@ def size_worth(compute: Numbers, exchange: Numbers, hourly: Numbers, value: Numb
     >>> round(size_worth(compute=25.6, exchange=0.224, hourly=2.0, value=100.0), 1)
     75.6
     """
-    compute, exchange = _terms(compute, exchange)
+    compute, exchange = _terms(compute, exchange=exchange)
     hourly = numbers("hourly", hourly, "it is the price of one worker per hour", 0, above=True)
     value = numbers("value", value, "it is what an hour of waiting costs", 0)
     return answer(lambda c, x, p, v: np.sqrt(v / p * c / x), compute, exchange, hourly, value)
@@ -105,14 +105,15 @@ def fastest_size(compute: Numbers, growth: Numbers) -> Answer:
     >>> round(fastest_size(compute=25.6, growth=2 * 20e-6))
     800
     """
-    compute, growth = _terms(compute, growth)
+    compute, growth = _terms(compute, growth=growth)
     return answer(lambda c, g: np.sqrt(c / g), compute, growth)
 
 
-def _terms(compute: Numbers, other: Numbers) -> tuple[Floats, Floats]:
+def _terms(compute: Numbers, **other: Numbers) -> tuple[Floats, Floats]:
+    ((name, value),) = other.items()
     return (
         numbers("compute", compute, "it is what one worker computes in a step, in seconds", 0),
-        numbers("the other term", other, "it is in seconds", 0, above=True),
+        numbers(name, value, "it is in seconds", 0, above=True),
     )
 
 

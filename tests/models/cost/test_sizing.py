@@ -6,6 +6,7 @@ from hypothesis import given, strategies as st
 
 from scalelab.models.cost import cost, sizing, step
 from scalelab.models.cost.step import Step
+from scalelab.refusal import Refusal
 
 # Small whole numbers, so that ties are common.
 ROWS = st.lists(
@@ -112,3 +113,16 @@ def test_the_fastest_size_and_the_hidden_one_are_where_a_search_finds_them():
     job = step.Step(512, 20, 1.4e9, lambda size, workers: 0.224 + 0 * workers, overlap=1.0)
     hidden = sizes[:512][np.asarray(step.exposed(job, sizes[:512])) == 0].max()
     assert hidden == int(sizing.hidden_until(25.6, 0.224))
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        (lambda: sizing.hidden_until(25.6, 0), "exchange"),
+        (lambda: sizing.size_worth(25.6, -1, 2, 100), "exchange"),
+        (lambda: sizing.fastest_size(25.6, "x"), "growth"),
+    ],
+)
+def test_a_term_that_is_of_no_use_is_refused_by_its_own_name(asked, name):
+    with pytest.raises(Refusal, match=f"^{name} must "):
+        asked()
