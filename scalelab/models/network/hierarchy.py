@@ -7,7 +7,7 @@ rings through all workers, one for each network card.
 import numpy as np
 
 from scalelab.models.checking import Answer, Numbers, answer, numbers
-from scalelab.models.choice import counts
+from scalelab.models.choice import counts, instance
 from scalelab.models.network.collectives import all_gather, all_reduce, reduce_scatter
 from scalelab.models.network.network import SIZE, Network
 from scalelab.refusal import Refusal
@@ -20,6 +20,7 @@ def hierarchical_all_reduce(
     inside: Network,
     outside: Network,
     algorithm: str = "ring",
+    overlapped: bool = False,
 ) -> Answer:
     """Seconds until the workers of n nodes, g in each, all hold the sum of their M bytes.
 
@@ -27,38 +28,31 @@ def hierarchical_all_reduce(
     one of each node, by `algorithm`; ring all-gather inside. One phase ends before the next begins.
     Every worker has its own link `inside` and its own link `outside`: where g workers share c network
     cards, give `outside` g / c times the seconds per byte of a card.
-    Source: the three phases as priced in `collectives`. Section 3.8.
+
+    `overlapped` is the least that the same phases can take, what the busier link of each worker needs:
+    the message is cut into chunks, and while one crosses between the nodes the next is scattered and
+    the last gathered inside them. Many chunks come near it, and pay for each chunk the latencies of its
+    rounds, which this leaves to a measurement.
+    Source: the three phases as priced in `collectives`; neither link does anything twice. Section 3.8.
 
     >>> from scalelab.models.network.network import Network
     >>> card, nvlink = Network(0, 1 / 50e9), Network(0, 1 / 450e9)
     >>> round(hierarchical_all_reduce(140e9, 16, 8, inside=nvlink, outside=card), 3)
     1.201
-    """
-    phases = _phases(size, nodes, per_node, inside, outside, algorithm)
-    return answer(lambda a, b, c: a + b + c, *phases)
-
-
-def overlapped_all_reduce(
-    size: Numbers,
-    nodes: Numbers,
-    per_node: Numbers,
-    inside: Network,
-    outside: Network,
-    algorithm: str = "ring",
-) -> Answer:
-    """The least that the same three phases can take: what the busier link of each worker needs.
-
-    The message is cut into chunks, and while one crosses between the nodes the next is scattered and
-    the last gathered inside them. Many chunks come near it, and pay for each chunk the latencies of its
-    rounds, which this leaves to a measurement.
-    Source: neither link does anything twice; as a schedule, tests/models/network. Section 3.8.
-
-    >>> card, nvlink = Network(0, 1 / 50e9), Network(0, 1 / 450e9)
-    >>> round(overlapped_all_reduce(140e9, 16, 8, inside=nvlink, outside=card), 3)
+    >>> round(hierarchical_all_reduce(140e9, 16, 8, nvlink, card, overlapped=True), 3)
     0.656
     """
-    phases = _phases(size, nodes, per_node, inside, outside, algorithm)
-    return answer(lambda a, b, c: np.maximum(a + c, b), *phases)
+    size, nodes, per_node = _checked(size, nodes, per_node)
+    overlapped = instance("overlapped", overlapped, bool, "may chunks share both links at once?")
+    part = np.asarray(answer(lambda m, g: m / g, size, per_node))
+    scattered = np.asarray(reduce_scatter(size, per_node, inside))
+    across = np.asarray(all_reduce(part, nodes, outside, algorithm))
+    gathered = np.asarray(all_gather(size, per_node, inside))
+
+    def seconds(a, b, c):
+        return np.maximum(a + c, b) if overlapped else a + b + c
+
+    return answer(seconds, scattered, across, gathered)
 
 
 def rings_all_reduce(
@@ -106,14 +100,4 @@ def _checked(size, nodes, per_node):
         numbers("size", size, SIZE, 0),
         counts("nodes", nodes, "it counts the nodes"),
         counts("per_node", per_node, "it counts the workers of one node"),
-    )
-
-
-def _phases(size, nodes, per_node, inside, outside, algorithm):
-    size, nodes, per_node = _checked(size, nodes, per_node)
-    part = np.asarray(answer(lambda m, g: m / g, size, per_node))
-    return (
-        np.asarray(reduce_scatter(size, per_node, inside)),
-        np.asarray(all_reduce(part, nodes, outside, algorithm)),
-        np.asarray(all_gather(size, per_node, inside)),
     )

@@ -26,7 +26,7 @@ def prices(size, nodes, nvlink):
         "one ring": hierarchy.rings_all_reduce(*wires),
         "eight rings": hierarchy.rings_all_reduce(*wires, 8),
         "in sequence": hierarchy.hierarchical_all_reduce(*wires),
-        "in a pipeline": hierarchy.overlapped_all_reduce(*wires),
+        "in a pipeline": hierarchy.hierarchical_all_reduce(*wires, overlapped=True),
     }
 
 
@@ -101,7 +101,7 @@ def pipelined(chunks, before, across, after):
 )
 def test_phases_in_a_pipeline_come_near_the_busier_wire_and_never_below(nodes, nvlink):
     size, wires = 1e9, (8, nvlink, CARD)
-    least = hierarchy.overlapped_all_reduce(size, nodes, *wires)
+    least = hierarchy.hierarchical_all_reduce(size, nodes, *wires, overlapped=True)
     took = []
     for chunks in (1, 4, 16, 256, 4096):
         part = size / chunks
