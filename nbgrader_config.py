@@ -24,7 +24,8 @@ c.ZipCollectApp.downloaded_directory = "course/downloaded"
 c.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}"
 
 # A stub that does not raise: "Run All" goes through to the last check, and each says what it misses.
-c.ClearSolutions.code_stub = {"python": "# your answer here\n..."}
+# Nor is it a value: under three dots a notebook prints Ellipsis.
+c.ClearSolutions.code_stub = {"python": "# your answer here\npass"}
 c.ClearSolutions.text_stub = "*Your three sentences here.*"
 
 # A mark scheme stands in the locked question, next to an answer cell with a grade of its own, so

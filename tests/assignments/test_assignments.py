@@ -82,6 +82,14 @@ def test_the_stub_earns_nothing_and_is_called_not_attempted(slug, folder):
         assert result.text == f"Task {task}: not attempted, 0 of {result.most:g} points\n"
 
 
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_blank_answer_shows_nothing_when_it_is_run(slug):
+    stub = Assignment(slug, "exercises")
+    for key in stub.answers:
+        *_, last = ast.parse(stub.cells[key].source).body
+        assert not isinstance(last, ast.Expr), f"{key} shows the value of its last line"
+
+
 @with_variants(VARIANTS[::5], 1)
 def test_the_release_pays_or_leaves_open_full_marks_for_the_reference(slug, number):
     reference = Assignment(slug)

@@ -176,7 +176,7 @@ def test_the_same_check_says_the_same_beside_the_student_and_behind_walls():
         points = eval(last, names)
     cells = (
         Cell("question-1-1", "markdown", "### 1.1 Draw", "### 1.1 Draw"),
-        Cell("answer-1-1", "code", ANSWER, "...", answer=True),
+        Cell("answer-1-1", "code", ANSWER, "pass", answer=True),
         Cell("check-1-1", "code", CHECK, CHECK, 2.0, graded=True),
     )
     handed = {

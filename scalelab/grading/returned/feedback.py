@@ -151,10 +151,8 @@ def _answer(answer):
     cell = answer.get("shown")
     if not cell:
         return
-    # The three dots of a blank answer are a value as well.
-    printed = cell["text"].strip().removesuffix("Ellipsis" * written.rstrip().endswith("..."))
-    if printed.strip():
-        yield f"<p>It printed:</p>{pre(printed)}"
+    if cell["text"].strip():
+        yield f"<p>It printed:</p>{pre(cell['text'].strip())}"
     for picture in cell["pictures"]:
         yield _image("A figure that this cell drew", "image/png", picture)
     if cell["error"]:

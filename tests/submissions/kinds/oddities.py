@@ -87,9 +87,9 @@ KINDS = [
                 "values.sort(); s = 0\n    n = len(values)\n"
                 "    while values: s += values.pop()\n    return s / n"
             ),
-            "stub line at the end": ({ONE: HALF + "\n# your answer here\n..."},),
+            "stub line at the end": ({ONE: HALF + "\n# your answer here\npass"},),
             "stub line within": _half("...\n    return x / 2"),
-            "answer above the stub": ({ONE: HALF + "\n\n# your answer here\n...\n"},),
+            "answer above the stub": ({ONE: HALF + "\n\n# your answer here\npass\n"},),
             "NumPy's state changed": ({ONE: "np.seterr(all='raise')\nnp.random.seed(3)\n" + HALF},),
             "printing options changed": ({ONE: "np.set_printoptions(precision=1)\n" + HALF},),
             "folder changed": ({ONE: "import os\nos.chdir('/')\n" + HALF},),
