@@ -261,6 +261,10 @@ def test_the_longest_stair_need_not_be_the_largest_loss():
     stairs = -np.diff(2 * alone / (alone + np.cumsum([0, *losses])))
     assert np.argmax(losses) == 3
     assert np.argmax(stairs) != 3
+    assert (
+        "Go by its milliseconds and not by the length of its stair"
+        in CHAPTER["profile-stairs-work"]
+    )
 
 
 def test_self_times_of_one_thread_add_up_and_totals_do_not():

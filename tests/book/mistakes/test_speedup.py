@@ -243,13 +243,18 @@ def test_the_cover_shows_the_bill_that_it_is_about(monkeypatch):
 
 def test_data_that_grow_without_the_batch_are_no_weak_scaling():
     """Twice the data at the same batch are twice the steps, each cut as small as before."""
-    compute, exchange, workers = 0.100, 0.001, 64  # of a step on one worker, and of any on more
-    step = compute / workers + exchange
-    strong = compute / (workers * step)
-    data_only = compute / (workers * step)  # as many times the steps, in which time one does one
-    both = compute / (compute + exchange)  # as many steps, each as large for every worker as before
-    assert data_only == strong == pytest.approx(0.61, abs=0.005)
-    assert both == pytest.approx(0.99, abs=0.001)
+
+    def seconds(samples, batch, workers):  # each sample 1 ms, each step of two and more 1 ms
+        return samples / batch * (0.001 * batch / workers + 0.001 * (workers > 1))
+
+    workers, samples, batch = 64, 6400, 100
+    alone = seconds(samples, batch, 1)
+    strong = alone / (workers * seconds(samples, batch, workers))
+    data_only = alone / seconds(workers * samples, batch, workers)
+    both = alone / seconds(workers * samples, workers * batch, workers)
+    assert data_only == pytest.approx(strong)
+    assert strong < 0.62 < 0.98 < both
+    assert "double the data and the global batch with them" in chapter("01_speedup").prose
 
 
 def test_a_yardstick_that_is_too_slow_lets_the_fraction_grow_for_ever_but_ever_more_slowly():
