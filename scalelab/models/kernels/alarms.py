@@ -7,40 +7,41 @@ from scalelab.models.choice import chosen
 from scalelab.models.kernels import roofline
 from scalelab.units import text
 
-DEVICES = ("cpu", "gpu")
+CPU, GPU = ("cpu",), ("gpu",)
+DEVICES = CPU + GPU
 _SYNCHRONISE = "a missing synchronise: the clock stopped at the launch, not at the end"
 # With the largest factor above the peak that each explains, and where it can happen.
 _OVER_THE_PEAK = (
-    (2.0, "gpu", "a dense peak drawn for sparse work, or FLOPs counted that a mask skipped"),
-    (2.0, "cpu", "FLOPs counted that a mask skipped"),
+    (2.0, GPU, "a dense peak drawn for sparse work, or FLOPs counted that a mask skipped"),
+    (2.0, CPU, "FLOPs counted that a mask skipped"),
     (
         2.0,
-        "cpu",
+        CPU,
         "a CPU's peak at its base clock, which it runs above while it has power to: give `boost`",
     ),
     (
         1.3,
-        "cpu gpu",
+        DEVICES,
         "zeros as data: they draw less power, so a chip clocks higher than its roof was measured",
     ),
     (
         math.inf,
-        "cpu gpu",
+        DEVICES,
         "the peak of another number format, such as float32 drawn where TF32 ran",
     ),
-    (math.inf, "gpu", _SYNCHRONISE),
+    (math.inf, GPU, _SYNCHRONISE),
 )
 _OVER_THE_SLOPE = (
     (
-        "cpu gpu",
+        DEVICES,
         "cached data: the working set fits a faster level than the one whose roof is drawn",
     ),
     (
-        "cpu gpu",
+        DEVICES,
         "bytes counted that never moved, such as an operand that stayed on chip or was named twice",
     ),
-    ("cpu gpu", "a slope measured by copies, which also fetch the lines that they overwrite"),
-    ("gpu", _SYNCHRONISE),
+    (DEVICES, "a slope measured by copies, which also fetch the lines that they overwrite"),
+    (GPU, _SYNCHRONISE),
 )
 
 
@@ -65,6 +66,8 @@ def over_the_roof(
     >>> "dense peak drawn for sparse work" in over_the_roof(1500e12, 2000, 989e12, 3.35e12)
     True
     """
+    if device is not None:
+        chosen("device", device, dict.fromkeys(DEVICES))
     tolerance = real("tolerance", tolerance, "it is the noise you allow, as a fraction", 0, 1)
     boost = real("boost", boost, "it is the top clock over the clock of the peak", 1, 10)
     achieved = real("achieved", achieved, "it is one measured rate, in FLOP/s", 0)
@@ -114,6 +117,4 @@ def over_the_slope(
 
 
 def _there(device, where):
-    return device is None or (
-        chosen("device", device, dict.fromkeys(DEVICES, True)) and device in where
-    )
+    return device is None or device in where

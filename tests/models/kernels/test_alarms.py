@@ -5,6 +5,7 @@ from hypothesis import given, strategies as st
 
 from scalelab.models.kernels import alarms, roofline
 from scalelab.models.machines import hardware
+from scalelab.refusal import Refusal
 
 SPARSE, DENSE, TF32, FLOAT32, BANDWIDTH = 1979e12, 989e12, 494e12, 67e12, 3.35e12  # H100 SXM
 SIZES = st.floats(1e-3, 1e15)
@@ -80,3 +81,9 @@ def test_a_processor_may_run_above_its_base_clock_but_not_above_its_top_clock():
         ValueError, match=r"boost must be in \[1, 10\], got 0.5: it is the top clock"
     ):
         alarms.over_the_roof(1e9, **slope, boost=0.5)
+
+
+@pytest.mark.parametrize("achieved", [1e12, 1.5e15])
+def test_a_device_that_is_none_is_refused_above_the_roof_and_under_it(achieved):
+    with pytest.raises(Refusal, match="^device must be one of cpu, gpu, got 'tpu'"):
+        alarms.over_the_roof(achieved, 2000, 989e12, 3.35e12, device="tpu")
