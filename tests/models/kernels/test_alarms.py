@@ -85,5 +85,5 @@ def test_a_processor_may_run_above_its_base_clock_but_not_above_its_top_clock():
 
 @pytest.mark.parametrize("achieved", [1e12, 1.5e15])
 def test_a_device_that_is_none_is_refused_above_the_roof_and_under_it(achieved):
-    with pytest.raises(Refusal, match="^device must be one of cpu, gpu, got 'tpu'"):
+    with pytest.raises(Refusal, match=r"^device must be one of cpu, gpu, got 'tpu'"):
         alarms.over_the_roof(achieved, 2000, 989e12, 3.35e12, device="tpu")
