@@ -31,6 +31,9 @@ _REFUSED = {
     **{"add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219)},
     **{"syslog": (103, 116), "flock": (73, 32), "fanotify_init": (300, 262)},
     **{"inotify_init": (253, None), "inotify_init1": (294, 26)},
+    # How full the machine is, and which parts of a file that all can read somebody has read.
+    **{"sysinfo": (99, 179), "mincore": (27, 232), "cachestat": (451, 451)},
+    "preadv2": (327, 286),  # asked not to wait, it tells; without it libc takes `preadv`
 }
 # These are refused by what they are asked for.
 _CLONE, _FCNTL, _SOCKET = (56, 220), (72, 25), (41, 198)

@@ -90,8 +90,9 @@ def run(plan: MessagePlan, buffers: Numbers) -> tuple[np.ndarray, Traffic]:
 def load(plan: MessagePlan, size: float, group: int = 1) -> Burden:
     """What a plan on buffers of M bytes asks of ports, and of the cable out of a group of neighbours.
 
-    Workers 0 to group - 1 are neighbours, then the next as many. A tree's busiest port carries less
-    than `run` charges, because another worker is the busiest in every round.
+    Workers 0 to group - 1 are neighbours, then the next as many. The port of a
+    tree's root carries half of what `run` charges: it receives in one half of the rounds and sends in
+    the other, and a port is counted for one direction.
     Source: every message of the plan, at both its ends. Section 3.8.
 
     >>> load(binomial_tree(8), 64, group=4)

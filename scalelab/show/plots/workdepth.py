@@ -80,7 +80,7 @@ def watch(workers: float, which: str) -> Chart:
             "Work, depth": f"{work:g}, {depth:g}",
             "Ends at": f"{timetable.makespan:g}",
             "Between": f"{units.text(least)} and {units.text(most)}",
-            "Speedup": f"{work / timetable.makespan:.3g}×, at most {work / depth:.3g}×",
+            "Speedup": f"{work / timetable.makespan:.3g}×, at most {min(workers, work / depth):.3g}×",
             "Busy": f"{timetable.efficiency:.0%} of the workers' time",
         },
         MODEL,

@@ -156,6 +156,36 @@ def test_two_submissions_do_not_meet_in_a_lock_on_a_file_that_both_can_read(sand
     sandbox.wait()
 
 
+WARM = """
+    import ctypes, errno, mmap, os
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    file = os.open("/usr/lib/os-release", os.O_RDONLY)
+    page = ctypes.c_void_p(libc.mmap(None, 4096, mmap.PROT_READ, mmap.MAP_PRIVATE, file, 0))
+    room = ctypes.create_string_buffer(4096)
+    for tell in (
+        lambda: libc.sysinfo(room),
+        lambda: libc.mincore(page, 4096, room),
+        lambda: libc.syscall(451, file, (ctypes.c_uint64 * 2)(0, 4096), room, 0),
+        lambda: os.preadv(file, [bytearray(10)], 0, os.RWF_NOWAIT),
+    ):
+        try:
+            assert tell() == -1
+            print(errno.errorcode[ctypes.get_errno()])
+        except OSError as error:
+            print(errno.errorcode[error.errno])
+    print(os.preadv(file, [bytearray(10)], 0))
+"""
+
+
+def test_no_call_tells_how_full_the_machine_is_or_what_somebody_has_read(student):
+    refused = {"ENOSYS", "EOPNOTSUPP"}  # the second is what libc says of `preadv2`
+    *calls, honest = student(WARM)
+    assert len(calls) == 4
+    assert set(calls) <= refused
+    assert honest == "10"
+
+
 def test_no_kind_of_socket_leads_out_of_the_network_namespace(student):
     look = """
         import socket
@@ -236,7 +266,10 @@ def test_every_refused_call_has_the_number_that_the_kernels_own_headers_give_it(
         for name, both in {**refused, "socket": system_calls._SOCKET}.items()
         if both[which] is not None
     }
-    assert ours - set(due) == set()
+    known = {name for name, _ in due}
+    newer = {name for name, _ in ours} - known
+    assert newer <= {"cachestat"}, "of Linux 6.5"
+    assert {one for one in ours if one[0] in known} - set(due) == set()
 
 
 def through(data):
