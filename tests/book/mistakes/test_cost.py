@@ -174,3 +174,36 @@ def test_the_planners_page_prints_its_answer():
     for one, other in ((here, more), (more, most)):
         hour = cost.hour_saved(one.run, one.dollars, other.run, other.dollars)
         assert f"${hour:.0f}" in page
+
+
+def test_a_line_through_times_foretells_a_run_that_ends_before_it_begins():
+    """The one that "makes it" goes through the rates."""
+    mpt = data.load("mpt_a100_40_7b")
+    workers, rates = (np.asarray(one[1:4], float) for one in (mpt.workers, mpt.values))
+    assert list(workers) == [16, 32, 64]
+    hours = 20e9 / rates / 3600
+    assert np.polyval(np.polyfit(workers, hours, 1), 128) < 0
+    assert 11.5 < 20e9 / np.polyval(np.polyfit(workers, rates, 1), 128) / 3600 < 12
+    assert "line through the rates" in CHAPTER["practical-head"]
+
+
+def test_residuals_of_the_cell_above_are_seconds_and_no_part_of_a_time():
+    _, printed = run("beyond-fit")
+    told = [float(n) for n in re.findall(r"-?[\d.]+", printed.split("seconds:")[1])]
+    timed = np.array([3600, 1880, 1010, 560, 340, 250])
+    n = 2.0 ** np.arange(6)
+    form = np.column_stack([n**0, n, np.log(n)])
+    relative = form @ np.linalg.lstsq(form / timed[:, None], timed / timed, rcond=None)[0]
+    assert not np.allclose(told, relative, rtol=0.05)
+    assert "were seconds in the cell above" in CHAPTER["beyond-signs"]
+
+
+def test_the_wait_for_the_slowest_first_grows_with_the_workers():
+    """It divides by K as well, and yet three wait a little longer for each other than two."""
+    rng = np.random.default_rng(5)
+    draws = rng.standard_normal((400_000, 4))
+    late = [draws[:, :k].max(axis=1).mean() / k for k in (1, 2, 3, 4)]
+    assert late[0] < late[1]
+    assert late[1] == pytest.approx(late[2], rel=0.02)
+    assert late[3] < 0.95 * late[2]
+    assert "once there are a few" in CHAPTER["terms-formula"]

@@ -212,7 +212,7 @@ def test_seconds_that_stay_cost_a_small_model_less_than_a_large_one():
     assert lost[0] == 0
     assert lost[1] < 0.5 * lost[3]
     assert lost[2:] == pytest.approx(lost[3], rel=0.1)
-    assert "from some 20 billion parameters on it stays about the same" in TEXT
+    assert "at 1% it stays about the same from some 20 billion parameters on" in TEXT
 
 
 def test_two_devices_with_the_same_small_numbers_are_the_quicker_pair():

@@ -6,6 +6,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import nbformat
+import networkx
 import numpy as np
 import pytest
 import torch
@@ -174,3 +175,60 @@ def test_no_number_of_workers_shortens_the_chain_of_an_answer(prompt, answer, la
     assert graphs.work(dag) == (prompt + answer) * layers
     assert graphs.depth(dag) == (1 + answer) * layers
     assert graphs.greedy(dag, 10_000).makespan == graphs.depth(dag)
+
+
+def test_one_worker_of_three_may_be_busy_for_less_than_all_are_on_average():
+    """Six tasks of 1 and one of 3, handed out in this order: the bound promises 0.6, and two have 0.4."""
+    ends, busy = [0.0] * 3, [0.0] * 3
+    for task in [1, 1, 1, 1, 1, 1, 3]:
+        first = ends.index(min(ends))
+        ends[first] += task
+        busy[first] += task
+    last = max(ends)
+    assert sum(busy) / (3 * last) == pytest.approx(0.6)
+    assert sorted(b / last for b in busy) == pytest.approx([0.4, 0.4, 1.0])
+    assert "on average" in CHAPTER["bounds-means"]
+
+
+def test_two_trees_of_many_blocks_take_more_rounds_than_the_ring_of_64():
+    """In the chapter's own case: what they have fewer of is not rounds."""
+    rounds = 2 * (64 - 1)
+    seconds = network.all_reduce(1e8, 64, network.Network(10e-6, 1e-9), "double binary tree")
+    per_block = [4 * (6 + q - 1) * (10e-6 + 1e-9 * 1e8 / (2 * q)) for q in range(1, 2000)]
+    assert min(per_block) == pytest.approx(seconds, rel=1e-6)
+    assert 4 * (6 + per_block.index(min(per_block))) > 5 * rounds
+
+
+def test_a_block_brings_more_work_than_it_makes_the_chain_longer():
+    """The ratio stays because both grow by the same each time, and not because they are alike."""
+    torch.manual_seed(0)
+
+    def both(blocks):
+        layers = [torch.nn.TransformerEncoderLayer(32, 2, 128, 0.0) for _ in range(blocks)]
+        loss = torch.nn.Sequential(*layers)(torch.randn(16, 1, 32, requires_grad=True)).sum()
+        dag = graphs.autograd.dag(loss, graphs.autograd.products)
+        return np.array([graphs.work(dag), graphs.depth(dag)])
+
+    one, two, three = (both(n) for n in (1, 2, 3))
+    assert (three - two == two - one).all()
+    work, depth = two - one
+    assert work > 1.5 * depth
+
+
+def test_a_sum_that_stays_where_it_was_made_crosses_one_arrow_less_than_it_has_additions():
+    dag = graphs.tree_sum(1024)
+    longest = graphs.depth(dag)
+    additions = dag.subgraph(node for node, weight in dag.nodes(data="weight") if weight)
+    arrows = networkx.dag_longest_path_length(additions, "none", 1)
+    assert arrows == longest - 1
+    (line,) = run("limits-arrows").lines
+    assert f"tree {longest + 100 * arrows:.0f} ns" in line
+
+
+@pytest.mark.parametrize(("workers", "idle"), [(4, 0), (12, 8), (16, 0)])
+def test_who_waits_for_the_last_map_depends_on_how_many_they_are(workers, idle):
+    timetable = graphs.greedy(graphs.map_reduce(16, 4), workers)
+    waves = -(-16 // workers)
+    assert workers * waves - 16 == idle
+    assert timetable.makespan == waves + -(-4 // workers)  # no reduce began in a wave of maps
+    assert "with 12 workers eight stand idle for it; with 4," in CHAPTER["watch-barrier"]
