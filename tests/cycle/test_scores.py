@@ -4,67 +4,20 @@ nbgrader's own converters, in this process: four submissions for each assignment
 Today's assignment every day, all of them by `make test-all`.
 """
 
-import io
-import logging
-import shutil
-
-import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
-from nbgrader.converters.base import NbGraderException
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins import CsvExportPlugin
 from nbgrader.validator import Validator
-from traitlets.config.loader import PyFileConfigLoader
 
 from scalelab.checks.keys import course_key, using
-from scalelab.grading.release.keys import hand_out
-from scalelab.grading.release.release import CONFIG
-from tests.assignments.runner import ROOT, SLUGS, Assignment, table
-from tests.children import environment
+from tests.assignments.runner import SLUGS, Assignment, table
 from tests.sampling import sampled
+from tests.submissions.nbgrader_course import Course, entered
 
 pytestmark = pytest.mark.course
 
 STUDENTS = ("ada", "ben", "cleo", "dora")
-
-
-class Course:
-    """A course in a folder of its own: the config of the repository, and one assignment."""
-
-    def __init__(self, root, slug):
-        self.root, self.slug, self.name = root, slug, f"{slug}.ipynb"
-        shutil.copytree(ROOT / "solutions" / slug, root / "solutions" / slug)
-        self.config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
-        self.config.CourseDirectory.assignment_id = slug
-        hand_out(root / "course", ["ada", "cleo", "dora"])  # ben has the public numbers
-        self.database = f"sqlite:///{root / 'course' / 'gradebook.db'}"
-
-    def run(self, converter):
-        """Run one of nbgrader's converters over all students; it raises if any of them fails."""
-        made = converter(coursedir=CourseDirectory(config=self.config), config=self.config)
-        said = io.StringIO()
-        made.log = logging.Logger("nbgrader", logging.ERROR)
-        made.log.addHandler(logging.StreamHandler(said))
-        try:
-            made.start()
-        except NbGraderException:
-            pytest.fail(f"{converter.__name__}: {said.getvalue()[-3000:]}")
-
-    def submit(self, student, answers):
-        notebook = nbformat.read(self.root / "exercises" / self.slug / self.name, 4)
-        for cell in notebook.cells:
-            cell.source = answers.get(cell.id, cell.source)
-        place = self.root / "course" / "submitted" / student / self.slug
-        place.mkdir(parents=True)
-        nbformat.write(notebook, place / self.name)
-
-    def scores(self, student):
-        with Gradebook(self.database) as book:
-            notebook = book.find_submission_notebook(self.slug, self.slug, student)
-            grades = {grade.name: grade.auto_score for grade in notebook.grades}
-        return {name: score for name, score in grades.items() if name.startswith("check-")}
 
 
 def answers_of(slug):
@@ -79,21 +32,14 @@ def answers_of(slug):
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
     """The folder of a course, its gradebook shared by all assignments."""
-    root = tmp_path_factory.mktemp("course")
-    shutil.copy(ROOT / CONFIG, root)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("SCALELAB_COURSE_SECRET", raising=False)
-        # nbgrader starts alembic, and Jupyter the kernel's python, by name.
-        for name, value in environment(IPYTHONDIR=str(root / ".ipython")).items():
-            patch.setenv(name, value)
-        patch.chdir(root)
+    with entered(tmp_path_factory.mktemp("course")) as root:
         yield root
 
 
 @pytest.fixture(scope="module", params=sampled(SLUGS, 1))
 def course(request, root):
     """One assignment after release, submission, autograding and feedback."""
-    course = Course(root, request.param)
+    course = Course(root, request.param, keys=["ada", "cleo", "dora"])  # ben: the public numbers
     course.run(GenerateAssignment)
     for student, answers in answers_of(course.slug).items():
         course.submit(student, answers)
