@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 import tomllib
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -24,7 +25,7 @@ from tests.sampling import SEED, seed
 ROOT = changes.ROOT
 SLOW = ROOT / "tests" / "slow.toml"
 LIMIT = 10.0  # seconds of processor time without a reason in SLOW
-SHOWN = 20
+SHOWN, FILES_SHOWN = 20, 30
 BEGAN = time.monotonic()
 HALVED = ("browser/test_lab.py", "cycle/test_scores.py")  # a section is one of their fixtures
 FIRST = (
@@ -169,6 +170,12 @@ class Account:
         dearest = sorted(self.costs.items(), key=lambda one: -one[1])[:SHOWN]
         terminalreporter.section(f"the {len(dearest)} dearest, seconds of processor time")
         for name, cost in dearest:
+            say(f"{cost:7.1f}  {name}")
+        files = Counter()
+        for name, cost in self.costs.items():
+            files[name.partition("::")[0]] += cost
+        say("by file:")
+        for name, cost in files.most_common(FILES_SHOWN):
             say(f"{cost:7.1f}  {name}")
         say(f"{sum(self.costs.values()):7.1f}  all {len(self.costs)}; samples of {SEED}={seed()}")
         for name in self.hidden:

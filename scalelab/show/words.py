@@ -12,7 +12,8 @@ from scalelab import units
 if TYPE_CHECKING:
     from scalelab.show.chart import Points
 
-MOST_ROWS = 12  # a table twin much longer than this is not read
+MOST_ROWS = 12  # of a line: a table twin much longer than this is not read
+MOST_MARKED = 24  # what was measured is told whole, until nobody would read that either
 MOST_LISTED = 6  # values at one place; more are counted
 
 
@@ -62,11 +63,11 @@ def course(series: Points) -> str:
 
 
 def places(series: Sequence[Points]) -> np.ndarray:
-    """Return the x of the rows of a table: marked points, or a dozen of a line's and each single mark."""
+    """Return the x of the rows of a table: marked points (of very many a dozen), or a dozen of a line's; and single marks."""
     marked = [one.x for one in series if one.kind in ("points", "joined") and not _lone(one)]
     xs = np.unique(np.concatenate(marked or [one.x for one in series]))
     xs = xs[np.isfinite(xs)]
-    if xs.size > MOST_ROWS:
+    if xs.size > (MOST_MARKED if marked else MOST_ROWS):
         xs = xs[np.unique(np.linspace(0, xs.size - 1, MOST_ROWS).round().astype(int))]
     single = [
         one.x[:1] for one in series if np.isfinite(one.y[0]) and (_lone(one) or _upright(one))

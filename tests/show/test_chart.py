@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from scalelab.show import words
 from scalelab.show.chart import Axis, Chart, Points
 
 
@@ -132,3 +133,12 @@ def test_between_points_that_are_only_joined_nothing_is_read():
     assert list(found.rows()) == [["8", "1", "1"], ["64", "0.5", "1"]]
     assert list(other.rows()) == [["8", "1", ""], ["16", "", "1"], ["64", "0.5", ""]]
     assert "one: from 1 at 8 to 0.5 at 64." in found.describe()
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "told"),
+    [("points", 13, 13), ("joined", 24, 24), ("points", 60, 12), ("line", 13, 12)],
+)
+def test_all_that_was_measured_is_in_the_table_until_nobody_would_read_it(kind, given, told):
+    xs = np.arange(1.0, given + 1)
+    assert words.places([Points("some", xs, xs, kind)]).size == told
