@@ -79,6 +79,9 @@ COLOURS = """
   const over = ([r, g, b, a], [R, G, B]) => [r * a + R * (1 - a), g * a + G * (1 - a), b * a + B * (1 - a)];
   const behind = (e) => {
     if (!e) return [255, 255, 255];
+    const [bar, inside] = (e.closest("[id*=-inside-]")?.id ?? "").split("-inside-");
+    const path = inside && document.getElementById(bar)?.querySelector("path");
+    if (path) return over(rgba(getComputedStyle(path).stroke), behind(path.closest("svg").parentElement));
     const own = rgba(getComputedStyle(e).backgroundColor);
     return own[3] === 1 ? own : over(own, behind(e.parentElement));
   };

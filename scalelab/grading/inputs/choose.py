@@ -233,7 +233,7 @@ def in_zip(place: Path | bytes, inside: str = "") -> list[File]:
         return [
             File(inside + member.filename, _time(member), partial(_member, place, member))
             for member in archive.infolist()
-            if not member.is_dir()
+            if member.filename and not member.is_dir()  # zipfile fails on one without a name
         ]
 
 
