@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN    := .venv/bin
 PAGES  := _config.yml _toc.yml $(shell find book chapters scalelab -type f -not -path '*/__pycache__/*' -not -path '*.egg-info/*' -not -path '*/.ipynb_checkpoints/*' 2>/dev/null)
 BOOK   := _build/html/index.html
-TEST   := python -m pytest -n logical --dist loadscope --no-loadscope-reorder
+# More at once than there are cores: browsers and kernels mostly wait.
+TEST   := python -m pytest -n $(shell expr $$(nproc) \* 3 / 2) --dist loadscope --no-loadscope-reorder
 SINCE  ?= HEAD
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONDONTWRITEBYTECODE  # it would have every process compile everything anew
