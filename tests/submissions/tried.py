@@ -1,5 +1,6 @@
-"""What was tried on real assignments, as the instructor's page tells it; `python -m tests.submissions.tried` prints it.
+"""What was tried on real assignments, as the instructor's page tells it.
 
+`python -m tests.submissions.tried` prints it.
 recorded.json holds classes of troublesome submissions, honest.json honest classes under stock nbgrader
 and under ours, kills.json runs that were killed again and again.
 """
@@ -14,8 +15,10 @@ from typing import Any
 from tests.submissions import honest, recorded
 
 KILLS = Path(__file__).with_name("kills.json")
-HEAD = """| assignment | kinds | as due | honest points lost | neighbours harmed | class aborted | unearned points |
-|---|---|---|---|---|---|---|"""
+COLUMNS = (
+    *("assignment", "kinds", "as due", "honest points lost"),
+    *("neighbours harmed", "class aborted", "unearned points"),
+)
 
 
 def kills() -> dict[str, Any]:
@@ -41,7 +44,8 @@ def table() -> str:
         f"{run['neighbours harmed']} | {run['without a state']} | {run['points unearned']:g} |"
         for slug, run in sorted(recorded.read().items())
     ]
-    return "\n".join([HEAD, *rows])
+    head = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
+    return "\n".join([*head, *rows])
 
 
 def sentences() -> str:
@@ -57,7 +61,8 @@ def sentences() -> str:
         f"{students} honest submissions, thirty for each assignment, were graded by nbgrader {stock} and by "
         f"`scalelab grade`: of {checks:,} checks {differ or 'none'} got other points.\n"
         f"A class of `{slug}` was killed {sum(times.values())} times at random moments "
-        f"({times['the run itself']} times the run, {times['something below it']} times a process of its own) "
+        f"({times['the run itself']} times the run, "
+        f"{times['something below it']} times a process of its own) "
         "and taken up again: all results were the same to the byte as those of a run that nobody disturbed."
     )
 
