@@ -3,7 +3,7 @@
   const KEY = "scalelab-hardware";
   const form = document.querySelector("#hardware-panel");
   if (!form) return;
-  const scales = { peak: 1e12, bandwidth: 1e12, link: 1e9, latency: 1e-6, price: 1 }; // what a field is written in
+  const scales = { peak: 1e12, bandwidth: 1e12, link: 1e9, network: 1e9, latency: 1e-6, price: 1 }; // what a field is written in
   const fields = Object.keys(scales);
   const said = form.querySelector("output");
   const device = form.elements.device;

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # In SI units: FLOP/s, bytes per second of memory, both as FLOP per byte, bytes per second of the link
 # in one direction, seconds of a message, dollars per device-hour. `book/_static/hardware.js` keeps them.
-FOLLOWED = ("peak", "bandwidth", "ridge", "link", "latency", "price")
+FOLLOWED = ("peak", "bandwidth", "ridge", "link", "network", "latency", "price")
 MOST_FRAMES = 1500  # more would make a page heavier than its figure is worth
 REPLAY = "SCALELAB_FIGURES"  # the book's build sets it to "replay"
 

@@ -44,7 +44,7 @@ BUDGET = 6000.0  # dollars, for the figure one can move
 PRICE = Slider("dollars per GPU and hour", (1, 1.5, 2, 3, 4, 6), start=2, follows="price")
 GBIT = (2.5, 5, 10, 25, 50, 100, 200, 400, 3600)
 BYTES = tuple(one * 1e9 / 8 for one in GBIT)
-LINK = Slider("network, Gbit/s per GPU", GBIT, start=10, follows="link", near=BYTES)
+LINK = Slider("network, Gbit/s per GPU", GBIT, start=10, follows="network", near=BYTES)
 
 
 def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> Chart:

@@ -14,7 +14,7 @@ from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
 from scalelab.show.sliders import Slider
 
-DEVICES = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
+DEVICES = ("A100 SXM 40GB", "A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
 FORMAT = "bf16 tensor"
 # In the rendered book the slider starts from the reader's own device.
 RIDGES = tuple(
@@ -22,7 +22,7 @@ RIDGES = tuple(
     for one in map(hardware.device, DEVICES)
 )
 YOURS = Slider("device", DEVICES, start="H100 SXM", follows="ridge", near=RIDGES)
-FOUND = Slider("device", DEVICES[1:], start="H100 SXM")
+FOUND = Slider("device", DEVICES[2:], start="H100 SXM")
 TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 RATES = tuple(10.0 ** np.arange(-3, 6))
 WIDTH = 2  # bytes of such a number
