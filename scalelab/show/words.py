@@ -63,7 +63,10 @@ def course(series: Points) -> str:
 
 
 def places(series: Sequence[Points]) -> np.ndarray:
-    """Return the x of the rows of a table: marked points (of very many a dozen), or a dozen of a line's; and single marks."""
+    """Return the x of the rows of a table: marked points, or a dozen of a line's, and each single mark.
+
+    Of very many marked points it is a dozen, too.
+    """
     marked = [one.x for one in series if one.kind in ("points", "joined") and not _lone(one)]
     xs = np.unique(np.concatenate(marked or [one.x for one in series]))
     xs = xs[np.isfinite(xs)]
