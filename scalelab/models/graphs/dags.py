@@ -187,7 +187,7 @@ def backward_pass(layers: int, product: float = 1.0) -> DiGraph:
 
     >>> dag = backward_pass(6)
     >>> len(dag), [dag.nodes[node]["label"] for node in dag.pred[3]]
-    (11, ['5'])
+    (11, ['6'])
     """
     layers = whole("layers", layers, "it counts the layers, each a matrix product")
     product = real("product", product, "it is the cost of one product", 0)

@@ -9,4 +9,6 @@ says what a processor does at best that tells no more than which core it has.
 
 from scalelab.face import face
 
-__getattr__, __dir__ = face(__name__, "hardware memory up_or_out failures rungs upgrades reached cores")
+__getattr__, __dir__ = face(
+    __name__, "hardware memory up_or_out failures rungs upgrades reached cores"
+)

@@ -14,9 +14,7 @@ _BEFORE, _LONG, _ASIDE = 0.08, 0.09, 0.035  # the end of an arrow and its head, 
 Ends = tuple[float, float, float, float]  # x and y where it begins, and where it leads
 
 
-def arrows(
-    label: str, ends: Sequence[Ends], wide: float, high: float, tone: int = 0
-) -> Points:
+def arrows(label: str, ends: Sequence[Ends], wide: float, high: float, tone: int = 0) -> Points:
     """Return arrows between places, on axes that are so wide and so high; each ends before its mark."""
     scale = np.array([_WIDE / wide, _HIGH / high])
     lines = [np.array([np.nan, np.nan])]
