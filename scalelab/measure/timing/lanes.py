@@ -39,7 +39,9 @@ def in_lanes(
     """
     workers = whole("workers", workers, "it counts the threads", 1, 1024)
     order = _order(jobs, needs)
-    ready, ran, failed = deque(order.get_ready()), [], []
+    ready = deque(order.get_ready())
+    ran: list[Ran] = []
+    failed: list[Hashable] = []
     turn = threading.Condition()
     begin = clock()
 

@@ -193,12 +193,13 @@ def backward_pass(layers: int, product: float = 1.0) -> DiGraph:
     product = real("product", product, "it is the cost of one product", 0)
     dag = empty(2 * layers - 1, layers=layers)
     above: list[int] = []  # what makes the gradient that reaches this layer
+    updates = []
     for layer in range(layers, 0, -1):
-        both = {"weight": product, "layer": layer, "label": str(layer)}
-        chain = [task(dag, "dX", above, **both)] if layer > 1 else []
-        task(dag, "dW", above, **both)
-        above = chain
-    return dag
+        ops = ("dX", "dW") if layer > 1 else ("dW",)
+        made = [task(dag, op, above, (), product, layer=layer, label=str(layer)) for op in ops]
+        updates.append(made[-1])
+        above = made[:1]
+    return _finish(dag, updates)
 
 
 def independent(costs: Numbers) -> DiGraph:

@@ -55,7 +55,7 @@ class Theory:
         """FLOP/s of all the cores; None where something is missing."""
         if self.cycle is None or self.clock is None:
             return None
-        return self.designs * self.clock * self.cycle
+        return self.cores * self.clock * self.cycle
 
     def beside(self, measured: float) -> str:
         """What theory says of a measured peak, or why it says nothing.
@@ -66,13 +66,13 @@ class Theory:
         measured = real("measured", measured, _RATE, 0, above=True)
         if self.design and self.cycle and self.clock and self.peak:
             return (
-                f"{self.design.name}: {self.designs} × {units.text(self.clock, 'Hz')} × {self.cycle} FLOP "
+                f"{self.design.name}: {self.cores} × {units.text(self.clock, 'Hz')} × {self.cycle} FLOP "
                 f"= {units.text(self.peak, 'FLOP/s')}, of which {measured / self.peak:.0%} were measured."
             )
         said = f"No line of theory here: unknown {' and '.join(self.missing)}."
         if not self.design or not self.cycle:
             return said
-        needed = units.text(measured / self.designs / self.cycle, "Hz", 2)
+        needed = units.text(measured / self.cores / self.cycle, "Hz", 2)
         return (
             f"{said} A core of {self.design.name} does {self.cycle} FLOP in a cycle, "
             f"so what was measured takes {needed} at least."

@@ -111,6 +111,7 @@ def stepped(way: str, after: float) -> Chart:
         )
     )
     arrived = [(part + 1, m.receiver + 1) for m in sent for part in range(m.first, m.last)]
+    x, y = zip(*arrived, strict=True)
     ends = [(_SENDS, m.sender + 1, _GETS, m.receiver + 1) for m in sent]
     workers, size = tuple(range(1, STEPPED + 1)), own[0].nbytes
     names = ("sends", "gets", *map(str, workers))
@@ -124,7 +125,7 @@ def stepped(way: str, after: float) -> Chart:
             mine,
             several,
             everybody,
-            Points("just arrived", *zip(*arrived, strict=True), "points", tone=2),
+            Points("just arrived", x, y, "points", tone=2),
         ),
         {
             "Sent in this round": _told(sent),
@@ -159,11 +160,11 @@ def _members(total):
 def _told(sent):
     """Say who sends what to whom, for those who see no arrows."""
     every = all(m.last - m.first == STEPPED for m in sent)
-    ways = (f"{m.sender + 1} → {m.receiver + 1}" for m in sent)
+    ways = (f"{m.sender + 1}→{m.receiver + 1}" for m in sent)
     if every:
-        return f"all parts {', '.join(ways)}"
+        return f"all parts: {', '.join(ways)}"
     ends = (f"{m.first + 1}" + f"-{m.last}" * (m.last - m.first > 1) for m in sent)
-    return ", ".join(f"part {end} {way}" for end, way in zip(ends, ways, strict=True))
+    return "; ".join(f"part {end}: {way}" for end, way in zip(ends, ways, strict=True))
 
 
 def choice(workers: float, size: float, latency: float, speed: float) -> Chart:

@@ -33,7 +33,7 @@ ALL_REDUCES: dict[str, Callable[[int], DiGraph]] = {
     "tree": rank_dags.tree_all_reduce,
 }
 RANKS = (2, 4, 8)
-EXCHANGES = {"after the backward pass": False, "as soon as it can begin": True}
+EXCHANGES = {"at the end": False, "overlapped": True}
 
 PIPELINES = {
     "GPipe": lambda stages, m: pipeline.dag(stages, m, "gpipe"),
@@ -238,7 +238,7 @@ def step(exchange: str, ranks: int = 4, layers: int = 3) -> Chart:
     rows = tuple(range(1, ranks + 2))
     names = (*(f"rank {rank}" for rank in rows[:-1]), "network")
     return _on_ranks(
-        f"A step of {layers} layers, exchanged {exchange}",
+        f"A step of {layers} layers, exchange {exchange}",
         dag,
         {"forward": "forward", "backward": "backward", "exchange": "all-reduce"},
         Axis("ends at", low=0.0, high=layers * 4 + 0.6, ticks=tuple(range(layers * 4 + 1))),
