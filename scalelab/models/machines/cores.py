@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from scalelab import units
 from scalelab.arguments import real, shown, whole
 from scalelab.data import catalogue
-from scalelab.models.choice import MOST
+from scalelab.models.choice import MOST, text
 
 _HERTZ = "it is the highest clock of the cores, in Hz"
 _CORES = "it counts the cores that work at once"
 _VECTOR = "it is how many bits of numbers multiply and add at once"
 _WIDTH = "it is the bytes of one number"
+_NUMBER = "it is a number by which makers tell their designs apart"
 _RATE = "it is one measured rate, in FLOP/s"
 
 
@@ -87,9 +88,14 @@ def design(vendor: str | None, family: int | None, model: int | None) -> Design 
     >>> design("AuthenticAMD", 25, 17).name, design("GenuineIntel", 6, 85)
     ('Zen 4', None)
     """
+    if vendor is None or family is None or model is None:
+        return None
+    vendor = text("vendor", vendor, "it is how /proc/cpuinfo writes the maker's name")
+    family = whole("family", family, _NUMBER, 0)
+    model = whole("model", model, _NUMBER, 0)
     for name, written in catalogue.hardware()["cores"].items():
-        models = {n for low, high in written["models"] for n in range(low, high + 1)}
-        if (vendor, family) == (written["vendor"], written["family"]) and model in models:
+        made = any(low <= model <= high for low, high in written["models"])
+        if made and (vendor, family) == (written["vendor"], written["family"]):
             source = "; ".join(map(catalogue.source, written["sources"]))
             return Design(name, written["units"], written["bits"], source)
     return None
