@@ -199,6 +199,21 @@ def test_the_ridge_of_narrower_numbers_lies_right_of_the_last_one_printed():
     assert "meets the same slope at 951 / 84.1 = 11." in TEXT
 
 
+def test_the_measured_slope_is_the_best_of_copies_and_sums_and_is_named_so():
+    """In the record either may be the faster one, level by level."""
+    record = data.recorded("probe")
+    best = {}
+    for sample in record.samples:
+        if "level" in sample.given:
+            key = sample.given["level"], sample.given["what"]
+            best[key] = max(best.get(key, 0.0), sample.given["bytes"] / sample.median)
+    assert {what for _, what in best} == {"copy", "triad"}
+    for level, bandwidth in roofs.bandwidths(record).items():
+        assert bandwidth == max(best[level, "copy"], best[level, "triad"])
+    assert "named by a copy" not in CODE
+    assert "a slope measured by copies" not in TEXT
+
+
 class Walks(TorchDispatchMode):
     """How often scores are written, and read, by the operations that touch them."""
 
