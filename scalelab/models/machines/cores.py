@@ -70,7 +70,7 @@ class Theory:
                 f"{self.design.name}: {self.cores} × {units.text(self.clock, 'Hz')} × {self.cycle} FLOP "
                 f"= {units.text(self.peak, 'FLOP/s')}, of which {measured / self.peak:.0%} were measured."
             )
-        said = f"No line of theory here: unknown {' and '.join(self.missing)}."
+        said = f"No line of theory here: it is not told {' and '.join(self.missing)}."
         if not self.design or not self.cycle:
             return said
         needed = units.text(measured / self.cores / self.cycle, "Hz", 2)
@@ -127,7 +127,7 @@ def theory(
     if None in (vendor, family, model):
         missing.append("which core this is")
     elif not found:
-        missing.append(f"the units of such a core ({shown(vendor)}, {family}, {model})")
+        missing.append(f"how many units such a core has ({shown(vendor)}, {family}, {model})")
     if vector is None:
         missing.append("how wide its vectors are")
     if clock is None:

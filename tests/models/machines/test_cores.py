@@ -47,7 +47,10 @@ def test_no_processor_has_two_designs():
         ((None, None, None, None, None), ["which core this is", "how wide", "how fast"]),
         ((*ZEN4, None, 3e9), ["how wide"]),
         ((*ZEN4, 512, None), ["how fast"]),
-        (("GenuineIntel", 6, 85, 512, 3e9), ["the units of such a core ('GenuineIntel', 6, 85)"]),
+        (
+            ("GenuineIntel", 6, 85, 512, 3e9),
+            ["how many units such a core has ('GenuineIntel', 6, 85)"],
+        ),
         (("AuthenticAMD", 25, None, 512, 3e9), ["which core this is"]),
     ],
 )
@@ -56,7 +59,7 @@ def test_what_is_not_told_is_said_and_not_guessed(told, missing):
     assert found.peak is None
     assert len(found.missing) == len(missing)
     said = found.beside(90e9)
-    assert said.startswith("No line of theory here: unknown ")
+    assert said.startswith("No line of theory here: it is not told ")
     assert all(part in said for part in missing)
 
 
