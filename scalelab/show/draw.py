@@ -209,13 +209,15 @@ def _add(axes: Axes, series: Points, gid: str) -> None:
             axes.plot(xs, ys, color=colour, lw=1.6, gid=f"{gid}-bars")
         axes.plot(series.x, series.y, "o", color=colour, mew=0, label=series.label, gid=gid)
         return
+    # A lane without a bar may get bars with words from a slider.
+    worded = bool(series.inside) or not np.isfinite(series.x).any()
     if series.kind == "lane":
         series = replace(series, x=_apart(axes, series.x))
     looks: dict[str, dict[str, Any]] = {
         "edge": {"linewidth": 1.2},
         "dashed": {"linestyle": (0, (5, 4)), "linewidth": 1.6},
         "joined": {"marker": "o", "markeredgewidth": 0},
-        "lane": {"linewidth": 10 if series.inside else 7, "solid_capstyle": "butt"},
+        "lane": {"linewidth": 10 if worded else 7, "solid_capstyle": "butt"},
     }
     axes.plot(
         series.x, series.y, color=colour, label=series.label, gid=gid, **looks.get(series.kind, {})

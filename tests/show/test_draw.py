@@ -152,6 +152,15 @@ def test_a_bar_of_a_lane_ends_before_its_neighbour_and_carries_its_word():
     assert second < 3
 
 
+def test_a_lane_that_has_no_bar_yet_is_as_thick_as_those_with_words():
+    """A slider may bring its bars, and the script moves them without drawing them anew."""
+    none = np.array([np.nan])
+    words = Points("of some", [0, 2, np.nan], [1, 1, np.nan], "lane", inside=("a",))
+    chart = Chart("", Axis("x"), Axis("y"), (words, Points("of all", none, none, "lane")))
+    _, axes = draw.drawing(chart)
+    assert len({line.get_linewidth() for line in axes.lines}) == 1
+
+
 def test_a_word_too_many_for_the_bars_of_a_lane_is_refused():
     with pytest.raises(Refusal, match="inside of 'task' must be one word for each bar"):
         Points("task", [0, 1], [1, 1], "lane", inside=("F0", "B0"))

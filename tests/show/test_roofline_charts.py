@@ -20,13 +20,21 @@ def test_only_the_roof_proper_has_a_flat_part():
         assert roof.y.max() == pytest.approx(one.y[-1]) == 90
 
 
-def test_a_printed_roof_begins_where_it_leaves_the_one_that_was_reached():
-    chart = figures.roofs("t", {"bf16": 800e12}, {"HBM": 4e12}, theory=(1000e12, 4e12))
-    reached, printed = chart.series
-    assert printed.x[0] == pytest.approx(200)
-    assert printed.y[[0, -1]] == pytest.approx([800, 1000])
-    assert np.isin([200.0, 250.0], printed.x).all()
-    assert reached.tag == ""
+def test_a_calculated_roof_begins_where_it_leaves_the_one_that_was_measured():
+    chart = figures.roofs("t", {"bf16": 800e12}, {"HBM": 4e12}, theory=1000e12)
+    measured, calculated = chart.series
+    assert calculated.x[0] == pytest.approx(200)
+    assert calculated.y[[0, -1]] == pytest.approx([800, 1000])
+    assert np.isin([200.0, 250.0], calculated.x).all()
+    assert measured.tag == ""
+
+
+def test_a_calculated_roof_that_is_too_low_is_drawn_all_the_same():
+    """Where a clock was told that is not the highest, the measured roof must be seen above it."""
+    measured, calculated = figures.roofs("t", {"fp32": 80e9}, {"DRAM": 8e9}, theory=40e9).series
+    assert calculated.x[0] == pytest.approx(5)
+    assert calculated.y == pytest.approx(np.full(calculated.x.size, 40.0))
+    assert measured.y.max() == 80
 
 
 def test_kernels_keep_their_names_in_the_table_and_are_within_the_picture():

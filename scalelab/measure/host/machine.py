@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from importlib import metadata, util
 from pathlib import Path
+from typing import NamedTuple
 
 from scalelab.measure.host import nvidia
 from scalelab.records import Machine
@@ -16,6 +17,19 @@ from scalelab.units import text
 
 _CACHES = Path("/sys/devices/system/cpu")
 _CGROUP = Path("/sys/fs/cgroup")
+_CPUINFO = Path("/proc/cpuinfo")
+# Bits of the widest vectors that multiply and add at once, by the flag of x86 that says so.
+_VECTORS = {"avx512f": 512, "fma": 256}
+
+
+class Core(NamedTuple):
+    """A core of a processor by its own words; None for what it does not say."""
+
+    vendor: str | None
+    family: int | None
+    model: int | None
+    vector: int | None  # bits that multiply and add at once
+    clock: float | None  # Hz, the highest that the system lets it have
 
 
 def this_machine() -> Machine:
@@ -69,6 +83,39 @@ def usable_memory(cgroup: Path = _CGROUP) -> int | None:
     return min(memory, int(limit)) if limit.isdigit() else memory
 
 
+def this_core(cpuinfo: Path = _CPUINFO, cpus: Path = _CACHES) -> Core:
+    """Return what the first core says that this process may use; Linux on x86 makes them speak.
+
+    The clock that /proc/cpuinfo shows is that of the moment, or of a virtual machine's counter, so
+    it is not taken for the highest. Section 3.7.
+    """
+    core = next(iter(_affinity()), 0)
+    said = _said(cpuinfo, core)
+    flags = said.get("flags", "").split()
+    top = _number(_read(cpus / f"cpu{core}" / "cpufreq" / "cpuinfo_max_freq"))  # kHz
+    return Core(
+        vendor=said.get("vendor_id"),
+        family=_number(said.get("cpu family", "")),
+        model=_number(said.get("model", "")),
+        vector=next((bits for flag, bits in _VECTORS.items() if flag in flags), None),
+        clock=1e3 * top if top else None,
+    )
+
+
+def _said(cpuinfo, core):
+    """Return what the lines about one core say, by their first words."""
+    for block in _read(cpuinfo).split("\n\n"):
+        lines = (line.partition(":") for line in block.splitlines())
+        said = {what.strip(): value.strip() for what, _, value in lines}
+        if said.get("processor") == str(core):
+            return said
+    return {}
+
+
+def _number(text):
+    return int(text) if text.isdigit() else None
+
+
 def _affinity() -> list[int]:
     """Return the numbers of the cores this process may run on; macOS does not say."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
@@ -116,7 +163,7 @@ def _levels(root, core):
 
 
 def _processor() -> str:
-    for line in _read(Path("/proc/cpuinfo")).splitlines():
+    for line in _read(_CPUINFO).splitlines():
         if line.startswith(("model name", "Model")):
             return " ".join(line.partition(":")[2].split())
     return platform.processor()

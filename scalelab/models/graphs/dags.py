@@ -179,6 +179,29 @@ def language_model(prompt: int, answer: int, layers: int) -> DiGraph:
     return _finish(dag, below[-1][prompt - 1 :])
 
 
+def backward_pass(layers: int, product: float = 1.0) -> DiGraph:
+    """Two products a layer, from the last to the first: dX for the layer below, and dW, for which none waits.
+
+    Nobody needs the dX of the first layer, so 2 L - 1 products at a depth of L. Costs only.
+    Source: the chain rule, dX = dY W^T and dW = X^T dY. Section 3.6.
+
+    >>> dag = backward_pass(6)
+    >>> len(dag), [dag.nodes[node]["label"] for node in dag.pred[3]]
+    (11, ['6'])
+    """
+    layers = whole("layers", layers, "it counts the layers, each a matrix product")
+    product = real("product", product, "it is the cost of one product", 0)
+    dag = empty(2 * layers - 1, layers=layers)
+    above: list[int] = []  # what makes the gradient that reaches this layer
+    updates = []
+    for layer in range(layers, 0, -1):
+        ops = ("dX", "dW") if layer > 1 else ("dW",)
+        made = [task(dag, op, above, (), product, layer=layer, label=str(layer)) for op in ops]
+        updates.append(made[-1])
+        above = made[:1]
+    return _finish(dag, updates)
+
+
 def independent(costs: Numbers) -> DiGraph:
     """Tasks that need nothing of each other: work is the sum of the costs, depth the largest.
 

@@ -36,15 +36,15 @@ def roofs(
     bandwidths: Mapping[str, float],
     points: Mapping[str, tuple[float, float]] | None = None,
     stamp: Stamp | None = None,
-    theory: tuple[float, float] | None = None,
+    theory: float | None = None,
     after: Mapping[str, tuple[float, float]] | None = None,
 ) -> Chart:
     """Roofs of a machine over intensity, and kernels as points: {name: (intensity, FLOP/s)}.
 
     `peaks` are flat roofs by number format, `bandwidths` slopes by memory level; the first of each
     make the roof proper. The other slopes end where they meet it, or their flat parts would lie on it.
-    `theory` is a second pair (peak, bandwidth), drawn from where it leaves the first. `after` are
-    points again, where something moved them to.
+    `theory` is a peak that was calculated, drawn from where it leaves the roof that was measured.
+    `after` are points again, where something moved them to.
     """
     (format_name, peak), *others = peaks.items()
     (level, bandwidth), *faster = bandwidths.items()
@@ -65,10 +65,11 @@ def roofs(
     for name, value in others:
         series.append(Points(name, at, np.full_like(at, value / unit), "dashed", tone=0))
     if theory:
-        beyond = _through(corner, roofline.ridge(*theory))
-        beyond = beyond[beyond >= corner]
-        label = "printed by the seller"
-        series.append(Points(label, beyond, under(beyond, *theory), "dashed", tone=5))
+        turn = roofline.ridge(theory, bandwidth)
+        beyond = _through(corner, turn)
+        beyond = beyond[beyond >= min(corner, turn)]
+        label = f"{format_name}, clock × units × width"
+        series.append(Points(label, beyond, under(beyond, theory, bandwidth), "dashed", tone=5))
     first = "before" if after else "kernel"
     for tone, label, shown in ((2, first, points), (4, "after", after)):
         if shown:

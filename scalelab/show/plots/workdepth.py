@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalelab import units
-from scalelab.models.graphs import dags, pipeline, schedule, workdepth
+from scalelab.models.graphs import dags, pipeline, rank_dags, schedule, workdepth
 from scalelab.models.graphs.timeline import Schedule
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS
+from scalelab.show.plots.arrows import arrows
 
 if TYPE_CHECKING:
     from networkx import DiGraph
@@ -26,6 +27,13 @@ CHOICES = {
     "map 16, reduce 4": lambda: dags.map_reduce(16, 4, reduce_weight=2.0),
 }
 WORKERS = (2, 3, 4, 6, 8, 12, 16)
+
+ALL_REDUCES: dict[str, Callable[[int], DiGraph]] = {
+    "ring": rank_dags.ring_all_reduce,
+    "tree": rank_dags.tree_all_reduce,
+}
+RANKS = (2, 4, 8)
+EXCHANGES = {"at the end": False, "overlapped": True}
 
 PIPELINES = {
     "GPipe": lambda stages, m: pipeline.dag(stages, m, "gpipe"),
@@ -48,7 +56,6 @@ GRADIENTS = {
     ],
     "gradient of a weight, dW": ["Addmm dW", "Mm dW"],
 }
-_WIDE, _HIGH = 4.9, 2.8  # of the plain between the axes, in inches, for heads of arrows
 
 
 def watch(workers: float, which: str) -> Chart:
@@ -174,8 +181,7 @@ def graph(
         marked.setdefault(name, []).append(node)
     wide, high = max(level.values()) + 0.5, max(place.values()) + 0.6
     ends = [(level[a], place[a], level[b], place[b]) for a, b in drawn.edges]
-    x, y = _arrows(ends, wide, high)
-    series = [Points("needs", x, y, "edge", tone=0)]
+    series = [arrows("needs", ends, wide + 0.5, high - 0.4)]
     for tone, (name, chosen) in enumerate(sorted(marked.items(), key=lambda i: i[0] == "given"), 1):
         spots = [level[n] for n in chosen], [place[n] for n in chosen]
         series.append(Points(name, *spots, kind="points", tone=tone))
@@ -202,6 +208,105 @@ def without_free(dag: DiGraph) -> DiGraph:
             kept.add_edges_from([(a, b) for a in kept.pred[node] for b in kept.succ[node]])
             kept.remove_node(node)
     return kept
+
+
+def exchanged(way: str, ranks: float) -> Chart:
+    """The graph of an all-reduce: who adds or hands on what in which round, rank by rank."""
+    ranks = int(ranks)
+    dag = ALL_REDUCES[way](ranks)
+    work, depth = workdepth.work(dag), workdepth.depth(dag)
+    part = f"1/{ranks} of the gradients" if way == "ring" else "all gradients"
+    return _on_ranks(
+        f"All-reduce by {way} among K = {ranks}",
+        dag,
+        {"adds up": "add", "hands on": "copy", "given": "input"},
+        Axis("round", low=-0.6, high=14.6, ticks=tuple(range(0, 15, 2))),
+        Axis("rank", low=0.4, high=8.6, ticks=tuple(range(1, 9))),
+        {
+            "Depth": f"{depth:g} rounds",
+            "In each message": part,
+            "Messages": f"{work:g}",
+            "At once": f"{workdepth.parallelism(work, depth):.3g} on average",
+        },
+    )
+
+
+def step(exchange: str, ranks: int = 4, layers: int = 3) -> Chart:
+    """The graph of a data-parallel step; each task stands where it ends, so the last shows the depth."""
+    dag = rank_dags.data_parallel_step(ranks, layers, overlap=EXCHANGES[exchange])
+    depth, compute = workdepth.depth(dag), layers * 3.0
+    rows = tuple(range(1, ranks + 2))
+    names = (*(f"rank {rank}" for rank in rows[:-1]), "network")
+    return _on_ranks(
+        f"A step of {layers} layers, exchange {exchange}",
+        dag,
+        {"forward": "forward", "backward": "backward", "exchange": "all-reduce"},
+        Axis("ends at", low=0.0, high=layers * 4 + 0.6, ticks=tuple(range(layers * 4 + 1))),
+        Axis("", low=0.4, high=ranks + 1.6, ticks=rows, names=names),
+        {
+            "Depth": f"{depth:g}",
+            "Of it computing": f"{compute:g}",
+            "Exchange that nothing hides": f"{depth - compute:g} of {layers}",
+        },
+    )
+
+
+def ran(
+    title: str,
+    dag: DiGraph,
+    forecast: Schedule,
+    measured: Schedule,
+    bound: float,
+    stamp: Stamp,
+) -> Chart:
+    """A schedule as it was forecast, lane by lane, and below it as it ran, before a bound, in ms.
+
+    The bars carry the labels of the tasks, and are told apart by what they do.
+    """
+    workers = measured.workers
+    high = 2.0 * workers + 2.0
+    lanes = tuple(range(1, workers + 1))
+    upper = tuple(lane + workers + 1 for lane in lanes)
+    slots = [
+        (slot._replace(start=1e3 * slot.start, finish=1e3 * slot.finish), first)
+        for schedule, first in ((measured, 1), (forecast, workers + 2))
+        for slot in schedule.timeline
+    ]
+    ops = dict.fromkeys(dag.nodes[slot.node]["op"] for slot, _ in slots)
+    series = []
+    for tone, op in enumerate(sorted(ops, reverse=True), 1):
+        chosen = {slot: first for slot, first in slots if dag.nodes[slot.node]["op"] == op}
+        series.append(
+            _bars(
+                op,
+                list(chosen),
+                lambda slot, first=chosen: first[slot] + slot.worker,
+                lambda node: dag.nodes[node]["label"],
+                tone,
+            )
+        )
+    return Chart(
+        title,
+        Axis("ms", low=0.0),
+        Axis(
+            "",
+            low=0.0,
+            high=high,
+            ticks=(*lanes, *upper),
+            names=(*(f"ran {n}" for n in lanes), *(f"forecast {n}" for n in lanes)),
+        ),
+        (
+            *series,
+            Points("no greedy one ends after", [1e3 * bound] * 2, [0.0, high], "dashed", tone=3),
+        ),
+        {
+            "Forecast": units.text(forecast.makespan, "s"),
+            "Ran": units.text(measured.makespan, "s"),
+            "Bound": units.text(bound, "s"),
+            "Busy": f"{measured.efficiency:.0%} of the workers' time",
+        },
+        stamp,
+    )
 
 
 def between_bounds(
@@ -241,6 +346,23 @@ def between_bounds(
 def _known(which):
     dag = CHOICES[which]()
     return dag, workdepth.work(dag), workdepth.depth(dag)
+
+
+def _on_ranks(title, dag, kinds, x, y, readouts):
+    """Draw a DAG whose tasks live on ranks: each stands where it ends, in the row of its rank."""
+    ends = {slot.node: slot.finish for slot in schedule.placed(dag).timeline}
+    others = 1 + max(worker for _, worker in dag.nodes(data="worker") if worker != "network")
+    row = {
+        node: 1 + (others if worker == "network" else worker)
+        for node, worker in dag.nodes(data="worker")
+    }
+    place = {node: (ends.get(node, 0.0), float(row[node])) for node in dag}
+    lines = dict.fromkeys((*place[a], *place[b]) for a, b in dag.edges)
+    series = [arrows("needs", list(lines), x.high - x.low, y.high - y.low)]
+    for tone, (name, op) in enumerate(kinds.items(), 1):
+        spots = dict.fromkeys(place[node] for node, done in dag.nodes(data="op") if done == op)
+        series.append(Points(name, *zip(*spots, strict=True), "points", tone=tone))
+    return Chart(title, x, y, tuple(series), readouts, MODEL)
 
 
 def _at_worker(slot):
@@ -298,19 +420,3 @@ def _places(dag):
         taken[level[node]] = taken.get(level[node], 0) + 1
         place[node] = taken[level[node]]
     return place
-
-
-def _arrows(ends, wide, high):
-    """Return lines with heads from point to point, which end before the marks they lead to."""
-    scale = np.array([_WIDE / (wide + 0.5), _HIGH / (high - 0.4)])
-    lines = [[np.nan, np.nan]]
-    for start_x, start_y, end_x, end_y in ends:
-        start, end = scale * (start_x, start_y), scale * (end_x, end_y)
-        along = (end - start) / np.hypot(*(end - start))
-        across = np.array([-along[1], along[0]])
-        tip = end - 0.08 * along
-        heads = [tip - 0.09 * along + side * 0.035 * across for side in (1, -1)]
-        lines += [point / scale for point in (start, tip, heads[0], tip, heads[1])]
-        lines.append(np.array([np.nan, np.nan]))
-    x, y = np.array(lines).T
-    return x, y

@@ -5,8 +5,10 @@ import re
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from scalelab import placement
+from scalelab import data, placement
+from scalelab.measure.probe import roofs
 from scalelab.models.kernels import alarms, attention, kernels, roofline
 from scalelab.models.machines import hardware, reached
 from scalelab.records import Machine, Sample
@@ -173,3 +175,86 @@ def test_a_time_is_judged_anew_by_its_lines_and_not_measured_anew(dozen):
     assert again.finding == "its clocks"
     assert again.sample is placed.sample
     assert dataclasses.replace(again.kernel, bytes=case.kernel.bytes) == case.kernel
+
+
+def test_accelerators_and_processors_with_matrix_units_have_their_ridges_on_the_same_side():
+    """By printed numbers, in bf16: the processor's stands right of those of all four accelerators."""
+    ridges = [
+        roofline.ridge(hardware.fastest(one, "bf16"), one.bandwidth)
+        for one in map(hardware.device, ("Xeon 8480+", *figures.DEVICES))
+    ]
+    assert ridges[0] == pytest.approx(373, abs=0.5)
+    assert ridges[0] > max(ridges[1:])
+    assert "far to the right of a processor's:" not in TEXT
+    assert "373 for a Xeon 8480+" in TEXT
+
+
+def test_the_ridge_of_narrower_numbers_lies_right_of_the_last_one_printed():
+    """The chapter's recorded machine, from the slowest level, in fp32 and in bf16."""
+    record = data.recorded("probe")
+    rates, slowest = roofs.rates(record), [*roofs.bandwidths(record).values()][-1]
+    fp32, bf16 = (roofline.ridge(rates[name], slowest) for name in ("fp32", "bf16"))
+    assert fp32 < 3 < 11 < bf16 < 12
+    assert "highest that this machine can have" not in TEXT
+    assert "meets the same slope at 951 / 84.1 = 11." in TEXT
+
+
+def test_the_measured_slope_is_the_best_of_copies_and_sums_and_is_named_so():
+    """In the record either may be the faster one, level by level."""
+    record = data.recorded("probe")
+    best = {}
+    for sample in record.samples:
+        if "level" in sample.given:
+            key = sample.given["level"], sample.given["what"]
+            best[key] = max(best.get(key, 0.0), sample.given["bytes"] / sample.median)
+    assert {what for _, what in best} == {"copy", "triad"}
+    for level, bandwidth in roofs.bandwidths(record).items():
+        assert bandwidth == max(best[level, "copy"], best[level, "triad"])
+    assert "named by a copy" not in CODE
+    assert "a slope measured by copies" not in TEXT
+
+
+class Walks(TorchDispatchMode):
+    """How often scores are written, and read, by the operations that touch them."""
+
+    def __init__(self, numbers):
+        super().__init__()
+        self.numbers, self.written, self.read = numbers, 0, 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        if not func.is_view and "view" not in str(func):
+            self.written += self._large(result)
+            self.read += sum(map(self._large, args))
+        return result
+
+    def _large(self, given):
+        return isinstance(given, torch.Tensor) and given.numel() == self.numbers
+
+
+def test_the_separate_attention_walks_its_scores_as_often_as_the_count_says():
+    """Written, read by the softmax and written, read again; the rest is queries, keys and values."""
+    cell = next(cell for cell in chapter("07_roofline").code if "def naive" in cell)
+    names = {"torch": torch}
+    exec(cell.partition("\n\njobs")[0], names)
+    with Walks(8 * 512 * 512) as walks:
+        names["naive"]()
+    scores = float(attention.naive(512, 512, 64, 4, heads=8).bytes) - 4 * 8 * 512 * 64 * 4
+    assert walks.written + walks.read == scores / (8 * 512 * 512 * 4) == 4
+
+
+def test_zeros_run_over_a_roof_that_was_measured_and_below_the_printed_one():
+    """He's two rates on an A100, 295 and 257 TFLOP/s."""
+    a100 = hardware.device("A100 SXM 80GB")
+    printed = hardware.peak(a100, "bf16 tensor")
+    assert alarms.over_the_roof(295e12, 1e4, printed, a100.bandwidth) is None
+    assert "zeros" in alarms.over_the_roof(295e12, 1e4, 257e12, a100.bandwidth, device="gpu")
+    assert "over a roof that was *measured*" in TEXT
+
+
+def test_attention_of_the_dozen_uses_every_key_as_its_text_says(dozen):
+    """With a mask it would be half of these, and the text would have to say so."""
+    prompt = dozen["attention, prompt"]
+    assert float(prompt.kernel.flops) == 2 * 2 * 8 * 64 * 512 * 512
+    assert not {"is_causal", "attn_mask"} & set(prompt.run.keywords)
+    assert "without a mask, all 512 of them" in TEXT

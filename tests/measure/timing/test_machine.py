@@ -106,6 +106,51 @@ def test_caches_are_counted_over_the_usable_cores(tmp_path, monkeypatch):
     assert machine._cache_counts(tmp_path) == {"L2": 2, "L3": 1}
 
 
+CPUINFO = """\
+processor\t: 0
+vendor_id\t: AuthenticAMD
+cpu family\t: 25
+model\t\t: 17
+model name\t: AMD EPYC
+cpu MHz\t\t: 2596.138
+flags\t\t: fpu sse2 fma avx2{more}
+
+processor\t: 4
+vendor_id\t: GenuineIntel
+cpu family\t: 6
+model\t\t: 151
+flags\t\t: fpu sse2 fma
+"""
+ARM = "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n"
+
+
+@pytest.mark.parametrize(("more", "bits"), [("", 256), (" avx512f", 512)])
+def test_a_core_is_what_it_says_and_its_clock_is_not_that_of_the_moment(
+    tmp_path, monkeypatch, more, bits
+):
+    monkeypatch.setattr(machine, "_affinity", lambda: [0])
+    (tmp_path / "cpuinfo").write_text(CPUINFO.format(more=more))
+    told = machine.this_core(tmp_path / "cpuinfo", tmp_path)
+    assert told == ("AuthenticAMD", 25, 17, bits, None)
+    folder = tmp_path / "cpu0" / "cpufreq"
+    folder.mkdir(parents=True)
+    (folder / "cpuinfo_max_freq").write_text("3700000\n")
+    assert machine.this_core(tmp_path / "cpuinfo", tmp_path).clock == 3.7e9
+
+
+def test_of_several_cores_the_first_that_is_ours_speaks(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "_affinity", lambda: [4, 5])
+    (tmp_path / "cpuinfo").write_text(CPUINFO.format(more=""))
+    assert machine.this_core(tmp_path / "cpuinfo", tmp_path)[:4] == ("GenuineIntel", 6, 151, 256)
+
+
+@pytest.mark.parametrize("written", ["", ARM])
+def test_a_core_that_says_nothing_has_nothing_guessed(tmp_path, monkeypatch, written):
+    monkeypatch.setattr(machine, "_affinity", lambda: [0])
+    (tmp_path / "cpuinfo").write_text(written)
+    assert machine.this_core(tmp_path / "cpuinfo", tmp_path) == (None,) * 5
+
+
 @pytest.mark.parametrize(
     ("cores", "written"),
     [([], ""), ([3], "3"), ([0, 1, 2, 3], "0-3"), ([0, 2, 3, 8, 9, 10], "0,2-3,8-10")],

@@ -107,3 +107,24 @@ def test_a_dag_drawn_by_hand_runs_too():
     dag = small_dags.build({}, [("x", "twice"), ("y", "twice")])
     nx.set_node_attributes(dag, {"x": "input", "y": "input", "twice": "multiply"}, "op")
     assert dags.evaluate(dag, [6, 7]) == [42]
+
+
+@pytest.mark.parametrize("layers", [1, 2, 6])
+def test_a_backward_pass_holds_the_products_that_pytorch_records(layers):
+    """Linear layers without bias: square, so that each product costs the same."""
+    import torch
+
+    from scalelab.models.graphs import autograd
+
+    model = torch.nn.Sequential(*(torch.nn.Linear(4, 4, bias=False) for _ in range(layers)))
+    real = autograd.dag(model(torch.ones(4, 4)).sum(), autograd.products)
+    dag = dags.backward_pass(layers, 2 * 4**3)
+    assert work_and_depth(dag) == work_and_depth(real)
+    kinds = ("dX", "dW")
+    recorded = [name for _, name in real.nodes(data="label") if name[-2:] in kinds]
+    made = [op for _, op in dag.nodes(data="op")]
+    assert [made.count(kind) for kind in kinds] == [
+        sum(name.endswith(kind) for name in recorded) for kind in kinds
+    ]
+    ends = {dag.nodes[node]["op"] for node in dag if not dag.succ[node]}
+    assert ends == {"dW"}

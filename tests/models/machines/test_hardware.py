@@ -53,6 +53,7 @@ def test_every_value_says_where_it_comes_from(where, cell):
 def test_every_source_is_used():
     used = {cell[1] for _, cell in cells()}
     used |= {node["source"] for node in catalogue.hardware()["nodes"].values()}
+    used |= {key for core in catalogue.hardware()["cores"].values() for key in core["sources"]}
     assert used == set(catalogue.hardware()["sources"])
 
 

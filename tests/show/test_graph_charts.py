@@ -1,0 +1,92 @@
+"""The graphs and lanes of section 3.6: exchanges, a step, and a schedule as it was forecast and run."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from scalelab.models import graphs
+from scalelab.records import Machine, Stamp
+from scalelab.show.plots import workdepth as figures
+from scalelab.show.sliders import Replay, Slider
+
+HERE = Stamp("measured here", Machine("a machine", 2), "2026-01-01")
+
+
+def marks(chart):
+    """The points of a chart by the names of their kinds."""
+    found = {s.label: [*zip(s.x, s.y, strict=True)] for s in chart.series if s.kind == "points"}
+    assert len({*itertools.chain(*found.values())}) == sum(map(len, found.values()))
+    return found
+
+
+def arrows(chart):
+    """Where each arrow begins and what mark it leads to: the nearest one to its tip."""
+    (edges,) = (s for s in chart.series if s.kind == "edge")
+    gaps = np.flatnonzero(np.isnan(edges.x))
+    places = np.array([*itertools.chain(*marks(chart).values())])
+    for start, stop in itertools.pairwise(gaps):
+        begin, tip = (np.array([edges.x[i], edges.y[i]]) for i in (start + 1, start + 2))
+        assert stop - start == 6
+        yield tuple(begin), tuple(places[np.argmin(np.abs(places - tip).sum(axis=1))])
+
+
+@pytest.mark.parametrize("ranks", figures.RANKS)
+def test_an_all_reduce_is_drawn_round_by_round_up_to_its_depth(ranks):
+    """Counted by hand: K messages in each of 2 (K - 1) rounds, or K - 1 up a tree and as many down."""
+    ring, tree = (marks(figures.exchanged(way, ranks)) for way in ("ring", "tree"))
+    for name, rounds in (("adds up", range(1, ranks)), ("hands on", range(ranks, 2 * ranks - 1))):
+        assert sorted(ring[name]) == [(r, w) for r in rounds for w in range(1, ranks + 1)]
+        assert len(tree[name]) == ranks - 1
+    levels = int(np.log2(ranks))
+    assert max(x for x, _ in tree["adds up"]) == levels
+    assert max(x for x, _ in tree["hands on"]) == 2 * levels
+    for found in (ring, tree):
+        assert found["given"] == [(0, rank) for rank in range(1, ranks + 1)]
+
+
+def test_in_a_ring_each_message_needs_its_neighbour_and_what_is_already_there():
+    for begin, end in arrows(figures.exchanged("ring", 4)):
+        assert end[1] in (begin[1], begin[1] % 4 + 1)
+        assert begin[0] < end[0]
+
+
+def test_overlapped_only_the_last_exchange_is_left_over():
+    late, soon = (figures.step(exchange) for exchange in figures.EXCHANGES)
+    assert [x for x, _ in marks(late)["exchange"]] == [10, 11, 12]
+    assert [x for x, _ in marks(soon)["exchange"]] == [6, 8, 10]
+    assert [x for x, y in marks(soon)["backward"] if y == 1] == [5, 7, 9]
+    exposed = "Exchange that nothing hides"
+    assert (late.readouts[exposed], soon.readouts[exposed]) == ("3 of 3", "1 of 3")
+    needed = {begin for begin, end in arrows(soon) if end == (6, 5)}
+    assert needed == {(5, rank) for rank in range(1, 5)}
+    assert {x for (x, _), end in arrows(late) if end == (10, 5)} == {5, 9}
+
+
+def test_the_figures_of_exchanges_keep_their_words_under_their_sliders():
+    ways = Slider("way", tuple(figures.ALL_REDUCES), "ring")
+    replay = Replay(figures.exchanged, {"way": ways, "ranks": Slider("K", figures.RANKS, 8)})
+    assert len(replay.frames) == 6
+    steps = Slider("exchange", tuple(figures.EXCHANGES), next(iter(figures.EXCHANGES)))
+    assert len(Replay(figures.step, {"exchange": steps}).frames) == 2
+
+
+def test_what_ran_lies_below_what_was_forecast_and_both_carry_the_layers():
+    layers = graphs.backward_pass(3)
+    forecast = graphs.greedy(graphs.backward_pass(3, 0.010), 2)
+    slots = [
+        graphs.Slot(s.node, 1 - s.worker, 2 * s.start, 2 * s.finish) for s in forecast.timeline
+    ]
+    did = graphs.Schedule(2, tuple(slots))
+    chart = figures.ran("t", layers, forecast, did, 0.070, HERE)
+    chain, beside, bound = chart.series
+    assert (chain.label, beside.label) == ("dX", "dW")
+    assert sorted(chain.inside) == ["2", "2", "3", "3"]
+    assert sorted(beside.inside) == ["1", "1", "2", "2", "3", "3"]
+    for series in (chain, beside):
+        wide, rows = (series.x[1::3] - series.x[::3]), series.y[::3]
+        assert wide[rows <= 2] == pytest.approx(20)  # as it ran, in ms
+        assert wide[rows >= 4] == pytest.approx(10)
+    assert [*bound.x] == [70, 70]
+    assert dict(zip(chart.y.ticks, chart.y.names, strict=True))[4] == "forecast 1"
+    assert chart.readouts["Ran"] == "60 ms"
