@@ -1,0 +1,57 @@
+"""HTML from the files in `templates/`: whatever is put into one is escaped, unless it is Markup already.
+
+A fragment of one line is a `Markup("...{}").format(...)` where it is needed, which escapes as well. So text
+from a student, a table or a user's file cannot become a tag, whoever forgets what.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def rendered(name: str, **values: object) -> Markup:
+    """Return a template with its values in it; one that is missing is a fault and no empty place."""
+    return Markup(_environment().get_template(name).render(values))  # noqa: S704  it has escaped them
+
+
+@functools.cache
+def asset(name: str) -> Markup:
+    """Return a style or a script of ours as it stands, to travel inside a page."""
+    file = resources.files("scalelab.show") / "templates" / name
+    return Markup(file.read_text(encoding="utf-8"))  # noqa: S704  nobody else writes into it
+
+
+def link(address: str, words: object) -> Markup:
+    """Return a link to another place of our pages.
+
+    >>> print(link("#a", "<b>"))
+    <a href="#a">&lt;b&gt;</a>
+    """
+    return Markup('<a href="{}">{}</a>').format(address, words)
+
+
+@functools.cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from scalelab.show import draw
+
+    made = Environment(
+        loader=PackageLoader("scalelab.show"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.globals["asset"] = asset
+    made.globals["colours"] = [(name, draw.LIGHT[name], draw.DARK[name]) for name in draw.LIGHT]
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
+    return made
