@@ -9,6 +9,7 @@ import importlib
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 
 from tests.notebooks import ROOT
@@ -107,6 +108,15 @@ def public(tree):
             node.name[0] != "_" or node.name in ("__init__", "__call__")
         ):
             yield node
+
+
+def test_every_kind_of_file_in_the_package_ships():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    kinds = settings["tool"]["setuptools"]["package-data"]["*"]
+    files = [path for path in (ROOT / "scalelab").rglob("*") if path.is_file()]
+    ours = [path for path in files if path.suffix not in (".py", ".pyc")]
+    assert {".html", ".json"} <= {path.suffix for path in ours}
+    assert [path for path in ours if not any(map(path.match, kinds))] == []
 
 
 TAG = re.compile(r"(?<!\?P)</?[a-z][\w-]*(\s+[\w-]+=|\s*/?>|\s*$)|<!doctype", re.I)

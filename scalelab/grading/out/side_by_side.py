@@ -85,8 +85,8 @@ def _marked(written, kind, shared):
     shown = []
     for number, line in enumerate(lines[start : start + LINES], start + 1):
         cut = line if len(line) <= LETTERS else f"{line[:LETTERS]}…"
-        shared = number in marked and line.strip()
-        shown.append(Markup("<mark>{}</mark>").format(cut) if shared else cut)
+        alike = number in marked and line.strip()
+        shown.append(Markup("<mark>{}</mark>").format(cut) if alike else cut)
     left = start, max(0, len(lines) - start - LINES)
     before, after = ([f"… {n} more lines"] * bool(n) for n in left)
     return Markup("<pre>{}</pre>").format(Markup("\n").join([*before, *shown, *after]))
