@@ -24,8 +24,7 @@ def rendered(name: str, **values: object) -> Markup:
 @functools.cache
 def asset(name: str) -> Markup:
     """Return a style or a script of ours as it stands, to travel inside a page."""
-    file = resources.files("scalelab.show") / "templates" / name
-    return Markup(file.read_text(encoding="utf-8"))  # noqa: S704  nobody else writes into it
+    return Markup(_text(name))  # noqa: S704  nobody else writes into it
 
 
 def link(address: str, words: object) -> Markup:
@@ -39,12 +38,12 @@ def link(address: str, words: object) -> Markup:
 
 @functools.cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     from scalelab.show import draw
 
     made = Environment(
-        loader=PackageLoader("scalelab.show"),
+        loader=FunctionLoader(_text),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -55,3 +54,7 @@ def _environment() -> Environment:
     made.globals["colours"] = [(name, draw.LIGHT[name], draw.DARK[name]) for name in draw.LIGHT]
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
     return made
+
+
+def _text(name):
+    return (resources.files("scalelab.show") / "templates" / name).read_text(encoding="utf-8")
