@@ -1,5 +1,6 @@
-"""HTML from the files in `templates/`: whatever is put into one is escaped, unless it is Markup already.
+"""HTML from templates: whatever is put into one is escaped, unless it is Markup already.
 
+What several pages have is in `templates/`; a page of another room is beside the module that fills it.
 A fragment of one line is a `Markup("...{}").format(...)` where it is needed, which escapes as well. So text
 from a student, a table or a user's file cannot become a tag, whoever forgets what.
 """
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def rendered(name: str, **values: object) -> Markup:
-    """Return a template with its values in it; one that is missing is a fault and no empty place."""
+    """Return a template with its values in it; a value that is missing is a fault and no empty place.
+
+    A name with folders counts from the package, any other is one of `templates/`.
+    """
     return Markup(_environment().get_template(name).render(values))  # noqa: S704  it has escaped them
 
 
@@ -57,4 +61,5 @@ def _environment() -> Environment:
 
 
 def _text(name):
-    return (resources.files("scalelab.show") / "templates" / name).read_text(encoding="utf-8")
+    place = name if "/" in name else f"show/templates/{name}"
+    return (resources.files("scalelab") / place).read_text(encoding="utf-8")

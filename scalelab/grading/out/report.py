@@ -201,7 +201,7 @@ def html(report: Mapping[str, Any], feedback: str = "") -> str:
     """Return the class report as a page; `feedback` is the relative place of the students' pages."""
     states = ", ".join(f"{count} {state}" for state, count in report["states"].items() if count)
     return rendered(
-        "class_report.html",
+        "grading/out/report.html",
         title=f"{report['assignment']}: the class",
         report=report,
         states=states,

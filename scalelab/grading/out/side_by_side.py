@@ -40,7 +40,7 @@ def html(source: Source, results: Sequence[Result], pairs: Sequence[Pair], feedb
         for n, pair in enumerate(pairs[:PAIRS])
     ]
     return rendered(
-        "side_by_side.html",
+        "grading/out/side_by_side.html",
         title=f"{source.slug}: who wrote the same",
         met=MET,
         rows=rows,

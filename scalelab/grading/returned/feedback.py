@@ -23,12 +23,12 @@ def feedback(source: Source, result: Result, known: Known = NOTHING) -> str:
     }
     if total is None:
         asked = {"reason": result["reason"], "requests": known.requests}
-        return rendered("feedback.html", **page, **asked)
+        return rendered("grading/returned/feedback.html", **page, **asked)
     parts = {part.id: part for part in total.parts}
     in_order = [parts[cell.id] for cell in source.cells if cell.graded]
     content = _Content(source, result, known)
     return rendered(
-        "feedback.html",
+        "grading/returned/feedback.html",
         **page,
         overview=_overview(result, in_order),
         noticed=[remark.text for remark in remarks(source, result)],
