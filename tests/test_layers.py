@@ -9,11 +9,12 @@ import importlib
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 
 from tests.notebooks import ROOT
 
-HEAVY = {"torch", "matplotlib", "ipywidgets", "pandas", "scipy", "networkx", "IPython"}
+HEAVY = {"torch", "matplotlib", "ipywidgets", "pandas", "scipy", "networkx", "IPython", "jinja2"}
 
 
 @functools.cache
@@ -64,6 +65,12 @@ def test_importing_models_and_measure_does_not_bring_in_torch():
     assert not brought & (HEAVY - {"scipy", "networkx"})
 
 
+def test_importing_what_chapters_show_does_not_bring_in_what_draws_and_writes_it():
+    brought = imported_by("from scalelab.show import claims, columns, picture, report, sliders")
+    assert "markupsafe" in brought
+    assert not brought & {"matplotlib", "ipywidgets", "jinja2", "torch"}
+
+
 def test_a_room_hands_out_all_its_modules_and_says_what_each_is_for():
     for path, tree in sources().items():
         if path.endswith("__init__.py") and "face(" in ast.unparse(tree):
@@ -101,6 +108,46 @@ def public(tree):
             node.name[0] != "_" or node.name in ("__init__", "__call__")
         ):
             yield node
+
+
+def test_every_kind_of_file_in_the_package_ships():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    kinds = settings["tool"]["setuptools"]["package-data"]["*"]
+    files = [path for path in (ROOT / "scalelab").rglob("*") if path.is_file()]
+    ours = [path for path in files if path.suffix not in (".py", ".pyc")]
+    assert {".html", ".json"} <= {path.suffix for path in ours}
+    assert [path for path in ours if not any(map(path.match, kinds))] == []
+
+
+TAG = re.compile(r"(?<!\?P)</?[a-z][\w-]*(\s+[\w-]+=|\s*/?>|\s*$)|<!doctype", re.I)
+
+
+def filled(tree):
+    """Yield the line and the words of each text into which Python puts something, as it stands."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.JoinedStr(values=parts):
+                pass
+            case ast.BinOp(op=ast.Add() | ast.Mod(), left=left, right=right):
+                parts = [left, right]
+            case ast.Call(func=ast.Attribute(value=one, attr="format" | "join")):
+                parts = [one]
+            case _:
+                continue
+        yield node.lineno, "".join(str(p.value) for p in parts if isinstance(p, ast.Constant))
+
+
+def test_nothing_is_put_between_tags_that_is_not_escaped():
+    """HTML is a template or a Markup, both of which escape; ruff sees that Markup is given no variable."""
+    assert [
+        f"{path}:{line} {words}"
+        for path, tree in sources().items()
+        for line, words in filled(tree)
+        if TAG.search(words)
+    ] == []
+    templates = {path: path.read_text() for path in (ROOT / "scalelab").rglob("*.html")}
+    assert len(templates) > 5
+    assert [p for p, one in templates.items() if re.search(r"\|\s*safe\b|autoescape", one)] == []
 
 
 def untyped(function):

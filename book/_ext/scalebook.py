@@ -27,7 +27,7 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import ENV_PICKLE_FILENAME
 from traitlets.config import Config
 
-from scalelab.show.page import asset
+from scalelab.show.template import asset
 
 ASSIGNMENTS = "exercises/"
 

@@ -1,7 +1,8 @@
 """What the check cells of an assignment call: `Task` judges answers, `fresh` draws new inputs.
 
 `variant` draws the numbers that a student works with, `where_you_stand` sums up. Imports NumPy and
-the standard library only, and touches a student's work only as plain data.
+the standard library only (and MarkupSafe once a notebook shows a verdict), and touches a student's
+work only as plain data.
 """
 
 from scalelab.checks.fresh import fresh

@@ -1,6 +1,6 @@
 """From the verdicts on one task to its points, and to the text or the block that a student reads.
 
-Standard library only; knows IPython only where a notebook has imported it.
+Standard library only, but for what a notebook shows: IPython is there then, and MarkupSafe escapes.
 """
 
 import os
@@ -8,7 +8,6 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import NamedTuple, Self
 
 RIGHT, WRONG, MISSING = "right", "wrong", "not attempted"
@@ -181,8 +180,8 @@ class Earned(float):
             raise NotImplementedError  # then it is an output, like any float
 
 
-def show(text: str, html: str) -> None:
-    """Show a text: its HTML where a notebook's own output takes it, else itself."""
+def show(text: str, title: str, rows: list[tuple[str, str, str]], more: str = "") -> None:
+    """Show a text: as a block of these rows where a notebook's own output takes one, else itself."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     # Where somebody reads along what is printed, as a grader does, it is printed.
     if shell is None or not type(sys.stdout).__module__.startswith("ipykernel"):
@@ -190,7 +189,7 @@ def show(text: str, html: str) -> None:
         return
     from IPython.display import display
 
-    display({"text/plain": text, "text/html": html}, raw=True)
+    display({"text/plain": text, "text/html": block(title, rows, more)}, raw=True)
 
 
 def block(title: str, rows: list[tuple[str, str, str]], more: str = "") -> str:
@@ -199,19 +198,25 @@ def block(title: str, rows: list[tuple[str, str, str]], more: str = "") -> str:
     >>> "<b>Task 1</b>" in block("Task 1", [(RIGHT, "half", "")])
     True
     """
+    from markupsafe import Markup
+
+    whole = Markup(
+        '<div style="border-left:.3em solid {};padding:.2em .9em;line-height:1.5;max-width:48em">'
+        "<div><b>{}</b></div>{}{}</div>"
+    )
+    row = Markup(
+        '<div style="padding-left:1.6em;text-indent:-1.6em;margin:.15em 0">'
+        '<span style="color:{colour};font-weight:700;display:inline-block;width:1.6em;text-indent:0" '
+        'title="{state}">{mark}</span><b>{subject}</b> {state}{said}</div>'
+    )
+    items = []
+    for state, subject, text in rows:
+        mark, colour = _MARKS[state]
+        said = f": {text}" if text else ""
+        items.append(row.format(mark=mark, colour=colour, state=state, subject=subject, said=said))
+    end = Markup('<div style="opacity:.75;margin-top:.3em">{}</div>').format(more) if more else ""
     edge = _MARKS[_worst(state for state, *_ in rows)][1]
-    items = "".join(
-        f'<div style="padding-left:1.6em;text-indent:-1.6em;margin:.15em 0">'
-        f'<span style="color:{_MARKS[state][1]};font-weight:700;display:inline-block;width:1.6em;'
-        f'text-indent:0" title="{state}">{_MARKS[state][0]}</span>'
-        f"<b>{escape(subject)}</b> {escape(state)}{escape(f': {said}' if said else '')}</div>"
-        for state, subject, said in rows
-    )
-    end = f'<div style="opacity:.75;margin-top:.3em">{escape(more)}</div>' if more else ""
-    return (
-        f'<div style="border-left:.3em solid {edge};padding:.2em .9em;line-height:1.5;max-width:48em">'
-        f"<div><b>{escape(title)}</b></div>{items}{end}</div>"
-    )
+    return whole.format(edge, title, Markup().join(items), end)
 
 
 def _worst(states):

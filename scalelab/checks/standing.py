@@ -12,7 +12,6 @@ from scalelab.checks.report import (
     RIGHT,
     WRONG,
     Verdict,
-    block,
     open_points,
     points,
     show,
@@ -61,4 +60,4 @@ def where_you_stand(checked: Mapping[str, float], read: Mapping[str, float]) -> 
     title = f"Where you stand: {certain:g} of {most:g} points{more}"
     lines = [f"  {state:<13}  {task}: {said}" for state, task, said in rows]
     tasks = [(state, f"Task {task}:", said) for state, task, said in rows]
-    show("\n".join([title, *lines]), block(title, tasks))
+    show("\n".join([title, *lines]), title, tasks)

@@ -34,7 +34,6 @@ from scalelab.checks.report import (
     Incomplete,
     Verdict,
     about,
-    block,
     open_points,
     points,
     report,
@@ -251,7 +250,7 @@ class Task:
             earned = self.points  # nbgrader's validator calls partial credit a failure
         rows = [(v.state, about(v), v.text) for v in told(self.verdicts)]
         title = f"Task {self.name}: {sum_of(self.verdicts, self.points)}"
-        show(text, block(title, rows, to_come(self.verdicts)))
+        show(text, title, rows, to_come(self.verdicts))
         return Earned(earned)
 
     def _value(self, name, fault, expect, *, what="", weight=1, hidden=False, **how):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
 from scalelab import units
 from scalelab.arguments import shown
 from scalelab.refusal import Refusal
-from scalelab.show import page
+from scalelab.show.template import asset
 
 MIME = "application/vnd.scaling-claim+json"  # by which the status page finds what was claimed
 
@@ -42,8 +43,8 @@ class Claim:
         return f"Claim: {self.what}. Expected: {self.expected}."
 
     def _repr_html_(self) -> str:
-        expected = f"Expected: {html.escape(self.expected)}."
-        return _block("", f"<b>Claim.</b> {html.escape(self.what)}. {expected}")
+        said = Markup("<b>Claim.</b> {}. Expected: {}.")
+        return _block("", said.format(self.what, self.expected))
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,10 @@ class Tried:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         mark, kind = ("✓", "sl-held") if self.held else ("✗", "sl-not-held")
-        what = f"<b>{mark} {self._said()}.</b> {html.escape(self.claim.what)}: "
+        said = Markup("<b>{} {}.</b> {}: {}")
+        body = said.format(mark, self._said(), self.claim.what, self._numbers())
         return {
-            "text/html": _block(kind, what + html.escape(self._numbers())),
+            "text/html": _block(kind, body),
             "text/plain": repr(self),
             MIME: self.plain,
         }
@@ -127,5 +129,5 @@ def claimed(notebook: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _block(kind, body):
-    style = f"<style>{page.asset('figure.css')}</style>"
-    return f'{style}<div class="sl-block sl-claim {kind}"><p>{body}</p></div>'
+    block = Markup('<style>{}</style><div class="sl-block sl-claim {}"><p>{}</p></div>')
+    return block.format(asset("figure.css"), kind, body)

@@ -10,7 +10,7 @@ import numpy as np
 from scalelab import units
 from scalelab.records import Sample, Stamp
 from scalelab.refusal import Refusal
-from scalelab.show import page
+from scalelab.show.template import rendered
 from scalelab.tables.text import aligned
 
 Columns = Mapping[str, Sequence[object] | np.ndarray]  # values by heading
@@ -31,11 +31,7 @@ class Table:
         self.rows = [list(row) for row in zip(*cells, strict=True)]
 
     def _repr_html_(self) -> str:
-        caption = f'<p class="sl-source">{page.stamp(self.stamp)}</p>' if self.stamp else ""
-        body = page.table(self.columns, self.rows, caption=self.title)
-        return (
-            f'<style>{page.asset("figure.css")}</style><div class="sl-block">{body}{caption}</div>'
-        )
+        return rendered("columns.html", table=self)
 
     def __repr__(self) -> str:
         lines = aligned([self.columns, *self.rows])

@@ -3,17 +3,25 @@
 An SVG follows the reader's light or dark and brings its own colours and legend.
 """
 
-import html
 import io
 import re
 from pathlib import Path
+
+from markupsafe import Markup
 
 from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 from scalelab.show import draw, page
 from scalelab.show.chart import Chart
+from scalelab.show.template import rendered
 
 SUFFIXES = (".svg", ".png", ".html")
+_OPENING = Markup('<svg role="img" aria-label="{}"')
+_WORDS = Markup("<title>{}</title><desc>{}</desc>")
+_STYLE = Markup(
+    "<style>svg {{ {light} background: var(--sl-paper); font-family: system-ui, sans-serif }} "
+    "@media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}</style>"
+)
 
 
 def checked(path: str | Path) -> Path:
@@ -43,7 +51,7 @@ def write(chart: Chart, path: str | Path) -> None:
 
 
 def _html(chart):
-    return page.whole(chart.title, page.figure(chart)).encode()
+    return rendered("page.html", title=chart.title, body=page.figure(chart)).encode()
 
 
 def _png(chart):
@@ -67,16 +75,12 @@ def _svg(chart):
     image = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.DOTALL)
     for colour, name in draw.INKS.items():
         image = image.replace(colour, f"var(--sl-{name})")
-    style = (
-        f"<style>svg {{ {_declared(draw.LIGHT)} background: var(--sl-paper); "
-        "font-family: system-ui, sans-serif } "
-        f"@media (prefers-color-scheme: dark) {{ svg {{ {_declared(draw.DARK)} }} }}</style>"
-    )
-    words = f"<title>{html.escape(chart.title)}</title><desc>{html.escape(chart.describe())}</desc>"
-    label = html.escape(chart.describe(), quote=True)
+    style = _STYLE.format(light=_declared(draw.LIGHT), dark=_declared(draw.DARK))
+    opening = _OPENING.format(chart.describe())
+    words = _WORDS.format(chart.title, chart.describe())
     return re.sub(
         r"<svg([^>]*)>",
-        lambda opening: f'<svg role="img" aria-label="{label}"{opening[1]}>{words}{style}',
+        lambda found: f"{opening}{found[1]}>{words}{style}",
         image,
         count=1,
     ).encode()

@@ -3,17 +3,19 @@
 import functools
 import re
 
+from markupsafe import Markup
+
 # As pandoc reads them: no space inside next to the dollars, so that prices are none.
 _FORMULA = re.compile(r"\$\$(?=\S).+?(?<=\S)\$\$|\$(?=[^\s$])[^$\n]*(?<=\S)\$(?!\d)", re.S)
 _FOLDED = re.compile(r"<details>.*?</details>", re.S)
 
 
-def prose(text: str) -> str:
+def prose(text: str) -> Markup:
     r"""Return Markdown as HTML, without its headings and what is folded in it; HTML in it is escaped.
 
-    >>> prose("### 1.1 Task")
+    >>> str(prose("### 1.1 Task"))
     ''
-    >>> prose("Let <b>S</b> be $S_1$.")
+    >>> str(prose("Let <b>S</b> be $S_1$."))
     '<p>Let &lt;b&gt;S&lt;/b&gt; be <code>$S_1$</code>.</p>\n'
     """
     markdown = _markdown()
@@ -23,7 +25,8 @@ def prose(text: str) -> str:
         if not heading:
             tokens.append(token)
         heading &= token.type != "heading_close"
-    return str(markdown.renderer.render(tokens, markdown.options, {}))
+    made = markdown.renderer.render(tokens, markdown.options, {})
+    return Markup(made)  # noqa: S704  every tag in it is the renderer's own
 
 
 @functools.cache

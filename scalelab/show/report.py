@@ -5,39 +5,39 @@ No request leaves the page. It follows the reader's light or dark, reads on a ph
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from scalelab.show import page, scorecard
+from scalelab.show.template import rendered
 
 if TYPE_CHECKING:
     from scalelab.rubric.report import Report
 
+_FRAME = Markup(
+    '<iframe title="{title}" sandbox="allow-scripts" '
+    'style="width:100%;height:{height}px;border:1px solid #8888" srcdoc="{page}"></iframe>'
+)
+
 
 def page_of(report: Report, claim: str = "") -> str:
     """Return the whole page; `claim` is what the author writes beside the verdict."""
-    title = f"Scaling rubric: {report.name}"
     figures = (scorecard.speedup, scorecard.efficiency, scorecard.cost)
-    body = [
-        f"<h1>{html.escape(title)}</h1>",
-        f'<p class="verdict">{html.escape(report.verdict)}</p>',
-        *([_claim(claim)] if claim.strip() else []),
-        "<h2>The four metrics</h2>",
-        scorecard.scores(report)._repr_html_(),
-        scorecard.gates(report)._repr_html_(),
-        _pairs(scorecard.findings(report)),
-        "<h2>Speedup, efficiency, cost</h2>",
-        *(page.figure(figure(report)) for figure in figures),
-        "<h2>What is asked of a configuration</h2>",
-        _pairs(_asked(report)),
-        "<h2>Analysis</h2>",
-        *(f"<p>{html.escape(text)}</p>" for text in analysis(report)),
-        "<h2>Limits of the claim</h2>",
-        "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in report.remarks) + "</ul>",
-        "<h2>What was not measured</h2>",
-        "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in unmeasured(report)) + "</ul>",
-    ]
-    return page.whole(title, "\n".join(body), page.asset("report.css"))
+    return rendered(
+        "rubric.html",
+        title=f"Scaling rubric: {report.name}",
+        verdict=report.verdict,
+        claim=claim,
+        scores=scorecard.scores(report)._repr_html_(),
+        gates=scorecard.gates(report)._repr_html_(),
+        findings=scorecard.findings(report),
+        figures=[page.figure(figure(report)) for figure in figures],
+        asked=_asked(report),
+        analysis=analysis(report),
+        remarks=report.remarks,
+        unmeasured=unmeasured(report),
+    )
 
 
 class Embedded:
@@ -47,11 +47,7 @@ class Embedded:
         self.text, self.title, self.height = text, title, height
 
     def _repr_html_(self) -> str:
-        return (
-            f'<iframe title="{html.escape(self.title)}" sandbox="allow-scripts" '
-            f'style="width:100%;height:{self.height}px;border:1px solid #8888" '
-            f'srcdoc="{html.escape(self.text)}"></iframe>'
-        )
+        return _FRAME.format(title=self.title, height=self.height, page=str(self.text))
 
     def __repr__(self) -> str:
         return f"{self.title}: {len(self.text) / 1e3:.0f} kB of HTML"
@@ -102,10 +98,6 @@ def _ratio(row, report):
     return f"{row.cost_per_work / report.row(report.baseline).cost_per_work:.2f}"
 
 
-def _claim(text):
-    return f"<h2>The claim</h2><p>{html.escape(text)}</p>"
-
-
 def _asked(report):
     from scalelab import units
 
@@ -122,10 +114,3 @@ def _asked(report):
     if limits.throughput is not None:
         asked["throughput"] = f"at least {units.text(limits.throughput)} per second"
     return asked | {"among those": f"the {limits.objective}"}
-
-
-def _pairs(texts):
-    items = "".join(
-        f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in texts.items()
-    )
-    return f'<dl class="found">{items}</dl>'

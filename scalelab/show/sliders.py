@@ -9,7 +9,6 @@ book is built it is called once for each combination, and the page carries the n
 from __future__ import annotations
 
 import base64
-import html
 import itertools
 import math
 import os
@@ -21,6 +20,7 @@ from scalelab import units
 from scalelab.refusal import Refusal
 from scalelab.show import draw, page
 from scalelab.show.chart import Chart
+from scalelab.show.template import rendered
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
@@ -123,30 +123,8 @@ class Replay(Figure):
 
     def html(self) -> str:
         """Return the figure, its sliders and the numbers of every position as HTML."""
-        return page.replay(self.frames, self.shape, self.start, self._controls())
-
-    def _controls(self) -> str:
-        rows = []
-        for slider in self.sliders.values():
-            at = slider.values.index(slider.start)
-            label = html.escape(slider.label, quote=True)
-            follows = (
-                f'data-follows="{slider.follows}" data-near="{"|".join(map(repr, map(float, slider.near)))}" '
-                if slider.follows
-                else ""
-            )
-            texts = html.escape("|".join(slider.texts), quote=True)
-            rows.append(
-                f'<div class="sl-control"><span>{label}</span><input type="range" aria-label="{label}" '
-                f'min="0" max="{len(slider.values) - 1}" step="1" value="{at}" '
-                f'data-start="{at}" data-texts="{texts}" {follows}aria-valuetext="{slider.texts[at]}">'
-                f"<output>{slider.texts[at]}</output></div>"
-            )
-        reset = (
-            '<a class="sl-link" href="#">Link to this view</a>'
-            '<button type="button" class="sl-reset">Reset</button>'
-        )
-        return f'<div class="sl-controls">{"".join(rows)}{reset}</div>'
+        controls = rendered("sliders.html", sliders=self.sliders.values())
+        return page.replay(self.frames, self.shape, self.start, controls)
 
 
 def _refuse_changing_words(charts: list[Chart]) -> None:

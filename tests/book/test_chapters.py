@@ -15,7 +15,7 @@ from jupyter_cache import get_cache
 
 from scalelab import data
 from scalelab.models.waiting import queues
-from scalelab.show.page import asset
+from scalelab.show.template import asset
 from tests.notebooks import ROOT, WRITTEN
 
 UNREAD = re.compile(r"<(script|style|svg)\b.*?</\1>|<[^>]+>", re.S)

@@ -5,9 +5,12 @@ from unittest import mock
 
 import pytest
 from bs4 import BeautifulSoup
+from jinja2 import UndefinedError
+from markupsafe import Markup
 
 from scalelab.show import draw, page
 from scalelab.show.chart import Axis, Chart, Points
+from scalelab.show.template import asset, rendered
 
 CHART = Chart("Title", Axis("x"), Axis("y"), (Points("line", [1, 2], [1, 2]),))
 
@@ -18,20 +21,26 @@ def declared(css):
 
 
 def test_the_style_of_figures_has_the_colours_of_pictures_light_and_dark():
-    first, second = (rule for rule in page.asset("figure.css").split("}") if "--sl-ink:" in rule)
+    first, second = (rule for rule in asset("figure.css").split("}") if "--sl-ink:" in rule)
     for rule, colours in ((first, draw.LIGHT), (second, draw.DARK)):
         assert {**declared(rule), "paper": colours["paper"]} == colours
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_page_loads_nothing_and_says_its_title_as_it_was_given(scripts):
+@pytest.mark.parametrize(("name", "scripts"), [("page.html", True), ("plain.html", False)])
+def test_a_page_loads_nothing_and_says_its_title_as_it_was_given(name, scripts):
     title = "</title><script>alert(1)</script>"
-    soup = BeautifulSoup(page.whole(title, "<p>Body</p>", "p {}", scripts=scripts), "html.parser")
+    made = rendered(name, title=title, body=Markup("<p>Body</p>"))
+    soup = BeautifulSoup(made, "html.parser")
     assert soup.title.string == title
     assert soup.main.p.string == "Body"
     policy = soup.find("meta", {"http-equiv": "Content-Security-Policy"})["content"]
     assert policy.startswith("default-src 'none'; ")
     assert ("script-src" in policy) == bool(soup.find_all("script")) == scripts
+
+
+def test_a_value_that_a_page_lacks_is_no_empty_place():
+    with pytest.raises(UndefinedError, match="title"):
+        rendered("page.html", body="")
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,14 @@
 import ast
 import builtins
 import collections
+import itertools
 import re
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
+
+from markupsafe import Markup
 
 from scalelab.grading.inputs.source import Cell, Source
 from scalelab.grading.judging.result import FAILED, MISSING, STATES, Result, file_name
@@ -15,7 +18,7 @@ from scalelab.grading.out.codes import unknown, used
 from scalelab.grading.out.remarks import remarks
 from scalelab.grading.out.requests import listed
 from scalelab.grading.out.worth import NOTHING, Known, Worth, late, worth
-from scalelab.show.plain import Finished, link, page, table, text
+from scalelab.show.template import link, rendered
 
 BARS = 10  # of the histogram
 # A text as Python writes it: what a student wrote stands in a fault like this.
@@ -197,17 +200,18 @@ def _need(row):
 def html(report: Mapping[str, Any], feedback: str = "") -> str:
     """Return the class report as a page; `feedback` is the relative place of the students' pages."""
     states = ", ".join(f"{count} {state}" for state, count in report["states"].items() if count)
-    return page(
-        f"{report['assignment']}: the class",
-        f"<h1>{text(report['assignment'])}</h1><p>{text(states)}.</p>",
-        f"<p>{text(told(report))}</p>{_bars(report)}",
-        f"<p>{text(changes(report))}</p>" if report["changed"] else "",
-        _requests(report, feedback),
-        f"<h2>Tasks</h2>{_tasks(report)}",
-        "<p>Discrimination is how the points of a task go with those of the others, from -1 to 1: "
-        "near 0 or below, look at the task.</p>",
-        _comments(report),
-        f"<h2>Students</h2><p>Who needs you most comes first.</p>{_people(report, feedback)}",
+    return rendered(
+        "grading/out/report.html",
+        title=f"{report['assignment']}: the class",
+        report=report,
+        states=states,
+        told=told(report),
+        bars=_bars(report),
+        changes=changes(report),
+        requests=_requests(report, feedback),
+        tasks=_tasks(report),
+        comments=[(c["title"], c["code"], c["text"], c["times"]) for c in report["comments"]],
+        people=_people(report, feedback),
     )
 
 
@@ -248,25 +252,14 @@ def asked(report: Mapping[str, Any]) -> str:
 
 
 def _bars(report):
-    """Draw how many students have how many points."""
+    """Return how many students have how many points, and each count as a share of the largest."""
     counts, most = report["histogram"], report["certain"]
-    if not any(counts):
-        return ""
-    bars, labels = [], []
-    for n, count in enumerate(counts):
-        low, high = (f"{most * edge / BARS:g}" for edge in (n, n + 1))
-        height = 80 * count / max(counts)
-        bars.append(
-            f'<rect x="{n * 36 + 2}" y="{100 - height:.1f}" width="32" height="{height:.1f}"/>'
-            f'<text x="{n * 36 + 18}" y="{96 - height:.1f}">{count or ""}</text>'
-            f'<text x="{n * 36 + 2}" y="114">{low}</text>'
-        )
-        labels.append(f"{count} from {low} to {high}")
-    said = f"Students by points: {', '.join(labels)}"
-    return (
-        f'<svg class="bars" role="img" aria-label="{text(said)}" viewBox="0 0 364 118">'
-        f"{''.join(bars)}</svg>"
-    )
+    edges = [f"{most * edge / BARS:g}" for edge in range(BARS + 1)]
+    return [
+        {"count": count, "low": low, "high": high, "share": count / max(counts)}
+        for count, (low, high) in zip(counts, itertools.pairwise(edges), strict=True)
+        if any(counts)
+    ]
 
 
 def _tasks(report):
@@ -285,39 +278,19 @@ def _tasks(report):
                 slip or unread or ("a text, read" if task["text"] else ""),
             )
         )
-    head = ("task", "solved", "not attempted", "mean points", "discrimination", "commonest slip")
-    return table(head, rows, numbers=(1, 2, 3, 4))
+    return rows
 
 
 def _requests(report, feedback):
-    """Return the table of requests to grade again, each with a link to its task on the student's page."""
-    asked = report["regrades"]
-    if not asked["all"]:
-        return ""
+    """Return the requests to grade again, each with a link to its task on the student's page."""
     with_page = {row["student"] for row in report["students"] if row["status"] != MISSING}
     rows = []
-    for row in asked["all"]:
+    for row in report["regrades"]["all"]:
         task = row["title"]
         if feedback and row["student"] in with_page:
             task = link(f"{_address(report, feedback, row['student'])}#{row['task']}", task)
         rows.append((_called(row), task, row["request"], row["answer"] or "open"))
-    return (
-        f"<h2>Requests to grade again</h2><p>{asked['open']} open, {asked['answered']} answered.</p>"
-        f"{table(('student', 'task', 'request', 'answer'), rows)}"
-    )
-
-
-def _comments(report):
-    """Return how often each comment with a code was used, and the codes that stand for nothing."""
-    rows = [(row["title"], row["code"], row["text"], row["times"]) for row in report["comments"]]
-    parts = [table(("task", "code", "comment", "times"), rows, numbers=(3,))] if rows else []
-    unknown = [
-        f"#{row['code']} ({row['student']}, {row['title']})" for row in report["unknown_codes"]
-    ]
-    if unknown:
-        said = f"Codes that course/comments.csv does not have there: {', '.join(unknown)}."
-        parts.append(f"<p>{text(said)}</p>")
-    return f"<h2>Comments</h2>{''.join(parts)}" if parts else ""
+    return rows
 
 
 def _called(row):
@@ -337,6 +310,6 @@ def _people(report, feedback):
             student = link(_address(report, feedback, row["student"]), student)
         points = "" if row["points"] is None else f"{row['points']:g}"
         unread = f"{row['to_read']:g}" if row["to_read"] else ""
-        why = Finished("<br>".join(map(text, row["remarks"])))
+        why = Markup("<br>").join(row["remarks"])
         rows.append((student, row["status"], points, unread, why))
-    return table(("student", "state", "points", "to read", "why"), rows, numbers=(2, 3))
+    return rows

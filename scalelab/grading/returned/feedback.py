@@ -8,31 +8,32 @@ from scalelab.grading.out.remarks import remarks
 from scalelab.grading.out.worth import NOTHING, Known, Mark, Part, late, shown, worth
 from scalelab.grading.returned.autograded import own_cells
 from scalelab.grading.returned.pictures import pictures
-from scalelab.show.plain import link, page, pre, table, text
 from scalelab.show.prose import prose
+from scalelab.show.template import link, rendered
 
 
 def feedback(source: Source, result: Result, known: Known = NOTHING) -> str:
     """Return the page of one result."""
-    title = f"{source.slug}: {result['student']}"
-    head = [f"<h1>{text(source.slug)}</h1>", _who(result, known)]
     total = worth(result, known)
+    page = {
+        "title": f"{source.slug}: {result['student']}",
+        "slug": source.slug,
+        "who": _who(result, known),
+        "total": total,
+    }
     if total is None:
-        said = f"This submission has no score yet: {result['reason']}."
-        return page(title, *head, f"<p>{text(said)}</p>", *_asked(known.requests))
-    off = f"; {known.penalty:g} points were taken off because it came late" * bool(known.penalty)
+        asked = {"reason": result["reason"], "requests": known.requests}
+        return rendered("grading/returned/feedback.html", **page, **asked)
     parts = {part.id: part for part in total.parts}
     in_order = [parts[cell.id] for cell in source.cells if cell.graded]
     content = _Content(source, result, known)
-    tasks = [content.task(cells, parts[cells[-1].id]) for cells in tasks_of(source)]
-    return page(
-        title,
-        *head,
-        f"<p><strong>{text(total.told())}</strong>{off}.</p>",
-        _overview(result, in_order),
-        _noticed([remark.text for remark in remarks(source, result)]),
-        *("".join(task) for task in tasks),
-        "".join(content.left()),
+    return rendered(
+        "grading/returned/feedback.html",
+        **page,
+        overview=_overview(result, in_order),
+        noticed=[remark.text for remark in remarks(source, result)],
+        tasks=[content.task(cells, parts[cells[-1].id]) for cells in tasks_of(source)],
+        left=content.left(),
     )
 
 
@@ -42,14 +43,14 @@ def _who(result, known):
     when = shown(result["handed_in"])
     came = [f"handed in {when}" if when else "", late(result, known.due)]
     due = [f"due {shown(known.due)}"] if known.due else []
-    return f"<p>{text('; '.join(filter(None, [who, *due, *came])))}</p>"
+    return "; ".join(filter(None, [who, *due, *came]))
 
 
 def _overview(result, parts):
-    """Return the table of tasks, each with a link to its place on the page."""
+    """Return the rows of the table of tasks, each with a link to its place on the page."""
     blank = {t["id"] for t in result["tests"] if set(t.get("states", ())) == {"not attempted"}}
     blank |= {mark["id"] for mark in result["manual"] if mark["score"] == 0}
-    rows = [
+    return [
         (
             link(f"#{part.id}", part.name),
             "" if part.points is None else f"{part.points:g}",
@@ -58,7 +59,6 @@ def _overview(result, parts):
         )
         for part in parts
     ]
-    return table(("task", "points", "of", "state"), rows, numbers=(1, 2))
 
 
 def _state(part: Part, blank: bool) -> str:
@@ -67,13 +67,6 @@ def _state(part: Part, blank: bool) -> str:
     if part.points >= part.most:
         return "full points"
     return "in part" if part.points else "not answered" if blank else "no points"
-
-
-def _noticed(lines):
-    if not lines:
-        return ""
-    items = "".join(f"<li>{text(line)}</li>" for line in lines)
-    return f"<p>Noticed in your notebook:</p><ul>{items}</ul>"
 
 
 class _Content:
@@ -88,78 +81,60 @@ class _Content:
             self.own.setdefault(place, []).append(written)
 
     def task(self, cells, part):
-        """Yield the parts of one task."""
+        """Return what the page has of one task."""
         graded = self.judged[part.id]
-        points = "not read yet" if part.points is None else f"{part.points:g}"
-        yield f'<h2 id="{text(part.id)}">{text(part.name)} <small>{points} / {part.most:g}</small></h2>'
         question = "\n\n".join(c.stub for c in cells if c.kind == "markdown" and not c.answer)
-        asked = prose(question)
-        if asked.strip():
-            yield f'<details><summary>What was asked</summary><div class="asked">{asked}</div></details>'
-        yield from self._own("")
-        for cell in cells:
-            if cell.answer:
-                yield from _answer(self.answers.get(cell.id, {}))
-            yield from self._own(cell.id)
-        if graded.get("output"):
-            yield pre(graded["output"], "report")
-        if part.points is not None and part.points < part.most:
-            for n, about, body in hints(question):
-                summary = f"Hint {n}{f': {about}' if about else ''}"
-                yield f"<details><summary>{text(summary)}</summary>{prose(body)}</details>"
+        short = part.points is not None and part.points < part.most
+        asks = (self.student, self.source.slug, number(self.source, part.id))
+        return {
+            "id": part.id,
+            "name": part.name,
+            "points": "not read yet" if part.points is None else f"{part.points:g}",
+            "most": part.most,
+            "asked": prose(question),
+            "before": self._own(""),
+            "cells": [(self._answer(cell), self._own(cell.id)) for cell in cells],
+            "output": graded.get("output", ""),
+            "hints": [_hint(*hint) for hint in hints(question) if short],
+            "comments": [*self._comments(cells, graded)],
+            "requests": [one for one in self.known.requests if one.task == part.id],
+            "may_ask": asks if self.known.may_ask else (),
+        }
+
+    def left(self):
+        """Return the student's own cells that stand after the last task."""
+        return [written for place in [*self.own] for written in self._own(place)]
+
+    def _own(self, place):
+        return self.own.pop(place, [])
+
+    def _answer(self, cell):
+        """Return an answer, its pictures, and what it showed when it ran; None for no answer."""
+        if not cell.answer:
+            return None
+        answer = self.answers.get(cell.id, {})
+        ran = answer.get("shown") or {"text": "", "pictures": (), "error": None}
+        pasted = pictures(answer).values()
+        return {
+            "written": answer.get("text") or "(nothing)",
+            "pasted": [(k, "".join(data.split())) for kinds in pasted for k, data in kinds.items()],
+            "printed": ran["text"].strip(),
+            "drawn": ran["pictures"],
+            "stopped": _stopped(*ran["error"]) if ran["error"] else "",
+        }
+
+    def _comments(self, cells, graded):
         for cell in cells:
             mark = self.known.marks.get(cell.id, Mark())
             if mark.comment:
                 counted = mark.score is None and cell is cells[-1] and graded["score"] is None
-                yield f"<p><strong>Comment:</strong> {text(told(mark, counted))}</p>"
-        yield from _asked(request for request in self.known.requests if request.task == part.id)
-        if self.known.may_ask:
-            yield _how_to_ask(self.student, self.source.slug, number(self.source, part.id))
-
-    def left(self):
-        """Yield the student's own cells that stand after the last task."""
-        places = [*self.own]
-        if places:
-            yield "<h2>After the last task</h2>"
-        for place in places:
-            yield from self._own(place)
-
-    def _own(self, place):
-        for written in self.own.pop(place, ()):
-            yield f"<p>A cell of your own:</p>{pre(written, 'code')}"
+                yield told(mark, counted)
 
 
-def _asked(requests):
-    """Yield what was asked about a task, and what was answered."""
-    for request in requests:
-        yield f"<p><strong>You asked:</strong> {text(request.text)}</p>"
-        yield f"<p><strong>Answer:</strong> {text(request.answer or 'none yet')}</p>"
+def _hint(n, about, body):
+    return f"Hint {n}{f': {about}' if about else ''}", prose(body)
 
 
-def _how_to_ask(*names):
-    asked = f"write to your instructor what is wrong, and name {', '.join(names)}"
-    return f"<p><small>To have this graded again, {text(asked)}.</small></p>"
-
-
-def _answer(answer):
-    """Yield an answer, its pictures, and what it showed when it ran."""
-    written = answer.get("text", "")
-    yield pre(written or "(nothing)", "code")
-    for kinds in pictures(answer).values():
-        for kind, data in kinds.items():
-            yield _image("A picture in this answer", kind, "".join(data.split()))
-    cell = answer.get("shown")
-    if not cell:
-        return
-    if cell["text"].strip():
-        yield f"<p>It printed:</p>{pre(cell['text'].strip())}"
-    for picture in cell["pictures"]:
-        yield _image("A figure that this cell drew", "image/png", picture)
-    if cell["error"]:
-        name, said, line = cell["error"]
-        where = f"Line {line} of this cell" if line else "This cell"
-        yield pre(f"{where} stopped with {name}{f': {said}' if said else ''}", "report")
-
-
-def _image(words, kind, data):
-    return f'<p><img alt="{words}" src="data:{kind};base64,{text(data)}"></p>'
+def _stopped(name, said, line):
+    where = f"Line {line} of this cell" if line else "This cell"
+    return f"{where} stopped with {name}{f': {said}' if said else ''}"
