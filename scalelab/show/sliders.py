@@ -194,7 +194,13 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
         chart = make(**{name: control.value for name, control in controls.items()})
         box.value = page.figure(chart)
 
+    def start_again(_button: object) -> None:
+        for name, slider in sliders.items():
+            controls[name].value = slider.start
+
     for control in controls.values():
         control.observe(show, "value")
+    reset = ipywidgets.Button(description="Reset", tooltip="Put the sliders back where they began")
+    reset.on_click(start_again)
     show()
-    return ipywidgets.VBox([*controls.values(), box])
+    return ipywidgets.VBox([*controls.values(), reset, box])
