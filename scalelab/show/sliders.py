@@ -178,13 +178,14 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
     import ipywidgets
 
     box = ipywidgets.HTML()
+    widest = max(len(slider.label) for slider in sliders.values())
     controls = {
         name: ipywidgets.SelectionSlider(
             options=list(zip(slider.texts, slider.values, strict=True)),
             value=slider.start,
             description=slider.label,
             continuous_update=True,
-            style={"description_width": "initial"},
+            style={"description_width": f"{widest}ch"},
             layout={"width": "min(42rem, 100%)"},
         )
         for name, slider in sliders.items()
