@@ -4,6 +4,7 @@ BIN    := .venv/bin
 PAGES  := _config.yml _toc.yml $(shell find book chapters scalelab -type f -not -path '*/__pycache__/*' -not -path '*.egg-info/*' -not -path '*/.ipynb_checkpoints/*' 2>/dev/null)
 BOOK   := _build/html/index.html
 TEST   := python -m pytest -n logical --dist loadscope --no-loadscope-reorder
+LAB    := .venv/share/jupyter/labextensions
 SINCE  ?= HEAD
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONDONTWRITEBYTECODE  # it would have every process compile everything anew
@@ -60,6 +61,7 @@ $(BOOK): .venv/ready $(PAGES)
 .venv/ready: requirements.txt constraints.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	pip install -q --disable-pip-version-check -r requirements.txt
+	mkdir -p $(LAB) && ln -sfn $(CURDIR)/scalelab/show/lab $(LAB)/scalelab  # pip does so with a wheel, not with -e
 	@touch $@
 
 .venv/ready-dev: requirements-dev.txt .venv/ready

@@ -58,6 +58,10 @@ OPEN = """async (path) => {
   await panel.sessionContext.session.kernel.info;
   return true;
 }"""
+# Cells are typeset one after the other, and a notebook that is closed meanwhile complains.
+TYPESET = """() => [...document.querySelectorAll(".jp-MarkdownCell .jp-InputArea")]
+  .map((area) => area.lastElementChild)
+  .every((last) => !last.matches(".jp-InputArea-editor") && last.textContent.trim())"""
 # Nothing is saved, and nobody waits for the end of the kernel; what it was still asked fails at once.
 CLOSE = """async () => {
   const {id} = panel.sessionContext.session;
@@ -181,6 +185,7 @@ def lab(browser, tmp_path_factory):
 def opened(lab, path: str):
     """Yield the page with a notebook open and its kernel ready; all must have gone without a fault."""
     lab.page.wait_for_function(OPEN, arg=path)
+    lab.page.wait_for_function(TYPESET)
     try:
         yield lab.page
     finally:
