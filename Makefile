@@ -5,6 +5,7 @@ PAGES  := _config.yml _toc.yml $(shell find book chapters scalelab -type f -not 
 BOOK   := _build/html/index.html
 # More at once than there are cores: browsers and kernels mostly wait.
 TEST   := python -m pytest -n $(shell expr $$(nproc) \* 3 / 2) --dist loadscope --no-loadscope-reorder
+LAB    := .venv/share/jupyter/labextensions
 SINCE  ?= HEAD
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONDONTWRITEBYTECODE  # it would have every process compile everything anew
@@ -61,6 +62,7 @@ $(BOOK): .venv/ready $(PAGES)
 .venv/ready: requirements.txt constraints.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	pip install -q --disable-pip-version-check -r requirements.txt
+	mkdir -p $(LAB) && ln -sfn $(CURDIR)/scalelab/show/lab $(LAB)/scalelab  # pip does so with a wheel, not with -e
 	@touch $@
 
 .venv/ready-dev: requirements-dev.txt .venv/ready

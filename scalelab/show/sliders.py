@@ -156,13 +156,14 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
     import ipywidgets
 
     box = ipywidgets.HTML()
+    widest = max(len(slider.label) for slider in sliders.values())
     controls = {
         name: ipywidgets.SelectionSlider(
             options=list(zip(slider.texts, slider.values, strict=True)),
             value=slider.start,
             description=slider.label,
             continuous_update=True,
-            style={"description_width": "initial"},
+            style={"description_width": f"{widest}ch"},
             layout={"width": "min(42rem, 100%)"},
         )
         for name, slider in sliders.items()
@@ -172,7 +173,13 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
         chart = make(**{name: control.value for name, control in controls.items()})
         box.value = page.figure(chart)
 
+    def start_again(_button: object) -> None:
+        for name, slider in sliders.items():
+            controls[name].value = slider.start
+
     for control in controls.values():
         control.observe(show, "value")
+    reset = ipywidgets.Button(description="Reset", tooltip="Put the sliders back where they began")
+    reset.on_click(start_again)
     show()
-    return ipywidgets.VBox([*controls.values(), box])
+    return ipywidgets.VBox([*controls.values(), reset, box])

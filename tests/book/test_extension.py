@@ -15,6 +15,8 @@ import pybtex.database as pybtex
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from docutils import nodes
+from docutils.utils import new_document
 from sphinx.application import Sphinx
 from sphinx.errors import ConfigError
 
@@ -281,6 +283,20 @@ def test_a_chapter_is_executed_in_private_and_its_own_warnings_are_kept(scaleboo
     assert "UserWarning: mine" in warned["text"]
     assert found["data"]["text/plain"] == "True"
     assert "WARNING" not in capfd.readouterr().err
+
+
+def test_a_guess_has_the_name_of_its_cell_whatever_stands_before_it(tmp_path):
+    """A reader's guess is kept under it, over every new edition of the page."""
+    box = "{admonition} Guess first\n:class: guess\nHow many?\n:::"
+    asking = [nbformat.v4.new_markdown_cell(f":::{box}", id=name) for name in ("second", "first")]
+    before = nbformat.v4.new_markdown_cell("One thought more, about :class: guess.", id="new")
+    env = SimpleNamespace(docname="page", doc2path=lambda name: tmp_path / f"{name}.ipynb")
+    for cells in (asking, [before, *asking]):
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "page.ipynb")
+        page = new_document("page")
+        page += [nodes.admonition(classes=[kind]) for kind in ("guess", "key-insight", "guess")]
+        extension("guesses").name_boxes(SimpleNamespace(env=env), page)
+        assert [one["ids"] for one in page] == [["second"], [], ["first"]]
 
 
 def test_the_page_cites_what_the_citation_file_says(small_book):

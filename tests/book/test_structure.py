@@ -31,7 +31,7 @@ TOP_LEVEL = {
     *("requirements.txt", "requirements-dev.txt", "constraints.txt"),
     *("_config.yml", "_toc.yml", "nbgrader_config.py"),
 }
-TAGS = {"hide-input", "remove-input", "hide-output", "wide-output"}
+TAGS = {"hide-input", "remove-input", "hide-output", "wide-output", "answer"}
 ASSIGNED = {path.name for path in (ROOT / "solutions").iterdir() if path.is_dir()}
 STORY = ("Who", "Situation", "Problem", "Dilemma", "Decision", "How", "Result", "Lesson")
 CELL_ID = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
@@ -97,6 +97,20 @@ def test_a_chapter_carries_its_furniture(slug):
     assert boxes.count("key-insight") >= 2
     for one in ("practical-example", "frontier", "fun-note"):
         assert one in boxes, one
+
+
+@written
+def test_a_guess_has_a_line_to_type_it_in_and_one_cell_that_answers(slug):
+    """The line is a raw cell: one click, no run, and it is saved with the notebook."""
+    cells = chapter(slug).nb.cells
+    asked = [at for at, one in enumerate(cells) if "\n:class: guess\n" in one.source]
+    assert asked
+    for at, following in itertools.pairwise([*asked, len(cells)]):
+        line, *rest = cells[at + 1 : following]
+        assert (line.cell_type, line.source) == ("raw", "Your guess: ")
+        assert line.id == f"{cells[at].id}-mine"
+        answers = [one for one in rest if "answer" in one.metadata.get("tags", [])]
+        assert [one.cell_type for one in answers] == ["code"]
 
 
 @written

@@ -6,6 +6,7 @@ One JupyterLab for all, as a reader has it, with one notebook open at a time.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.request
 from pathlib import Path
 
@@ -56,6 +58,10 @@ OPEN = """async (path) => {
   await panel.sessionContext.session.kernel.info;
   return true;
 }"""
+# Cells are typeset one after the other, and a notebook that is closed meanwhile complains.
+TYPESET = """() => [...document.querySelectorAll(".jp-MarkdownCell .jp-InputArea")]
+  .map((area) => area.lastElementChild)
+  .every((last) => !last.matches(".jp-InputArea-editor") && last.textContent.trim())"""
 # Nothing is saved, and nobody waits for the end of the kernel; what it was still asked fails at once.
 CLOSE = """async () => {
   const {id} = panel.sessionContext.session;
@@ -141,6 +147,16 @@ def serving(module: str, work: Path, own: Path, *options: str):
         one.stop()
 
 
+def install(data: Path) -> None:
+    """Put into JupyterLab's data what pip puts there, as pyproject.toml says."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    for place, patterns in project["tool"]["setuptools"]["data-files"].items():
+        folder = data / Path(place).relative_to("share/jupyter")
+        folder.mkdir(parents=True)
+        for file in (one for pattern in patterns for one in ROOT.glob(pattern)):
+            shutil.copy(file, folder)
+
+
 @pytest.fixture(scope="module")
 def lab(browser, tmp_path_factory):
     """A visit to JupyterLab on copies of the notebooks; without a browser it is not started."""
@@ -154,6 +170,7 @@ def lab(browser, tmp_path_factory):
     overrides = folder / "config" / "labconfig" / "default_setting_overrides.json"
     overrides.parent.mkdir(parents=True)
     overrides.write_text(json.dumps(SETTINGS))
+    install(folder / "data")
     with (
         serving("jupyterlab", work, folder, *LAB_OPTIONS) as server,
         visiting(browser, home=server.address, viewport={"width": 1400, "height": 1000}) as visit,
@@ -168,6 +185,7 @@ def lab(browser, tmp_path_factory):
 def opened(lab, path: str):
     """Yield the page with a notebook open and its kernel ready; all must have gone without a fault."""
     lab.page.wait_for_function(OPEN, arg=path)
+    lab.page.wait_for_function(TYPESET)
     try:
         yield lab.page
     finally:
@@ -227,6 +245,63 @@ def test_every_figure_of_a_chapter_moves_on_top_of_its_imports(lab, slug):
         sliders_move(page, slug)
 
 
+SAVED = """async (path) => {
+  await jupyterapp.commands.execute("docmanager:save");
+  const { content } = await jupyterapp.serviceManager.contents.get(path);
+  return Object.fromEntries(content.cells.map(({ id, source }) => [id, source]));
+}"""
+
+
+def test_a_guess_is_typed_into_its_line_at_one_click_and_saved_with_the_notebook(lab):
+    path = f"chapters/{QUICK}.ipynb"
+    with opened(lab, path) as page:
+        page.locator(".jp-RawCell .cm-content").first.click()
+        page.keyboard.press("End")
+        page.keyboard.type("a tenth")
+        saved = page.evaluate(SAVED, path)
+        lines = {name: text for name, text in saved.items() if name.endswith("-mine")}
+        assert lines == {
+            "one-fact-guess-mine": "Your guess: a tenth",
+            "here-guess-mine": "Your guess: ",
+        }
+
+
+def themed(page, theme: str) -> None:
+    """Turn JupyterLab to a theme."""
+    page.evaluate("(theme) => jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
+    light = "true" if theme.endswith("Light") else "false"
+    page.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
+
+
+def tones() -> dict[str, dict[str, str]]:
+    """Return the colour that each kind of box has in the book, by theme."""
+    css = (ROOT / "book" / "_static" / "book.css").read_text()
+    kinds = re.findall(r"^\.admonition\.([\w-]+) \{ --tone: var\(--book-(\w+)\)", css, re.MULTILINE)
+    parts = css.partition('html[data-theme="dark"]')
+    light, dark = (dict(re.findall(r"--book-(\w+): (#\w{6})", parts[at])) for at in (0, 2))
+    return {
+        theme: {kind: colours[name] for kind, name in kinds}
+        for theme, colours in (("JupyterLab Light", light), ("JupyterLab Dark", dark))
+    }
+
+
+def test_a_box_has_the_colour_that_it_has_in_the_book_before_any_cell_has_run(lab):
+    with opened(lab, f"chapters/{QUICK}.ipynb") as page:
+        for theme, colours in tones().items():
+            themed(page, theme)
+            seen = page.locator(".jp-Notebook .myst-admonition").evaluate_all(
+                "all => all.map((e) => [[...e.classList], getComputedStyle(e).borderLeftColor])"
+            )
+            known = [(set(names) & set(colours), colour) for names, colour in seen]
+            known = [(kinds.pop(), colour) for kinds, colour in known if kinds]
+            assert len({kind for kind, _ in known}) >= 5
+            for kind, colour in known:
+                assert (
+                    "#{:02x}{:02x}{:02x}".format(*map(int, re.findall(r"\d+", colour)))
+                    == colours[kind]
+                )
+
+
 def sliders_move(page, slug: str) -> None:
     """Hold the figures to play with against those that Python makes anew."""
     replays = [made_anew(slug, number) for number, _ in enumerate(explored(slug))]
@@ -252,6 +327,39 @@ def its_sliders_move(box, replay) -> None:
             frame = replay.frames[np.ravel_multi_index(place, replay.shape)]
             expect(readout).to_have_text(slider.texts[place[at]], timeout=PATIENCE)
             expect(picture).to_have_attribute("aria-label", frame.describe(), timeout=PATIENCE)
+    nothing(overlapping(box.locator(".sl-readouts :is(dt, dd)")))
+    looks_like_a_fold(box.locator("details > summary"))
+    box.get_by_role("button", name="Reset").click()
+    expect(picture).to_have_attribute("aria-label", replay.chart.describe(), timeout=PATIENCE)
+    for readout, slider in zip(readouts, replay.sliders.values(), strict=True):
+        expect(readout).to_have_text(slider.texts[slider.values.index(slider.start)])
+
+
+def overlapping(words) -> list[str]:
+    """Return which of some words are printed over each other."""
+    places = words.evaluate_all(
+        """all => all.map((e) => {
+          const range = document.createRange();
+          range.selectNodeContents(e);
+          const { left, right, top, bottom } = range.getBoundingClientRect();
+          return [e.textContent, left, right, top, bottom];
+        })"""
+    )
+    return [
+        f"{one[0]!r} over {other[0]!r}"
+        for one, other in itertools.combinations(places, 2)
+        if min(one[2], other[2]) - max(one[1], other[1]) > 1
+        and min(one[4], other[4]) - max(one[3], other[3]) > 1
+    ]
+
+
+def looks_like_a_fold(summary) -> None:
+    """See that a line has a mark and a hand, and that the mark turns."""
+    names = "display", "cursor", "list-style-type"
+    look = f"e => {[*names]}.map((name) => getComputedStyle(e).getPropertyValue(name))"
+    assert summary.evaluate(look) == ["list-item", "pointer", "disclosure-closed"]
+    summary.click()
+    assert summary.evaluate(look) == ["list-item", "pointer", "disclosure-open"]
 
 
 @pytest.fixture(scope="module", params=sampled(WRITTEN, 1))
@@ -285,6 +393,10 @@ def test_checks_and_numbers_are_one_line_until_somebody_opens_them(assignment):
     expect(opened.locator(".jp-InputArea-editor")).to_be_visible()
 
 
+def test_a_hint_looks_like_something_to_click(assignment):
+    looks_like_a_fold(assignment.locator(".jp-MarkdownCell summary").first)
+
+
 def test_the_last_cell_says_where_one_stands_and_no_cell_shows_bare_points(assignment):
     said = assignment.locator(".jp-OutputArea-output")
     title = re.compile(r"^Where you stand: [\d.]+ of \d+ points")
@@ -294,11 +406,7 @@ def test_the_last_cell_says_where_one_stands_and_no_cell_shows_bare_points(assig
 
 @pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
 def test_a_verdict_reads_in_every_theme_and_without_colour(assignment, theme):
-    assignment.evaluate(
-        "(theme) => jupyterapp.commands.execute('apputils:change-theme', {theme})", theme
-    )
-    light = "true" if theme.endswith("Light") else "false"
-    assignment.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
+    themed(assignment, theme)
     block = assignment.locator(".jp-OutputArea-output div[style*='border-left']").first
     paper = assignment.locator(".jp-Notebook").first.evaluate(
         "e => getComputedStyle(e).backgroundColor"
@@ -331,3 +439,10 @@ def test_the_validate_button_shows_the_report_of_each_task(assignment):
     expect(dialog).to_contain_text("Validation Results", timeout=SECONDS_TO_RUN * 1000)
     assert dialog.inner_text().count("not attempted") >= 3
     assert "Traceback" not in dialog.inner_text()
+    parts = dialog.locator("pre").evaluate_all(
+        "all => all.map((e) => [e.textContent, e.clientHeight / parseFloat(getComputedStyle(e).lineHeight)])"
+    )
+    for (source, lines), (report, _) in zip(parts[::2], parts[1::2], strict=True):
+        assert lines <= 1, "the source stands between the task and its report"
+        if "did not provide a response" not in report:  # to what a person reads
+            assert re.match(r"# Check of [\d.]+:", source)

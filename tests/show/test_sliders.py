@@ -100,11 +100,23 @@ def test_live_sliders_call_the_function_again(monkeypatch):
         return parabola(scale)
 
     box = explore.explore(make, scale=Slider("scale", (1.0, 2.0, 3.0), 1.0))
-    slider, picture = box.children
+    slider, _, picture = box.children
     assert "scale 1" in picture.value
     slider.value = 3.0
     assert calls == [1.0, 3.0]
     assert "scale 3" in picture.value
+
+
+def test_reset_puts_live_sliders_and_picture_back(monkeypatch):
+    monkeypatch.delenv(explore.REPLAY, raising=False)
+    scale, shift = Slider("scale", (1.0, 2.0), 2.0), Slider("shift", (0.0, 5.0), 0.0)
+    *controls, reset, picture = explore.explore(parabola, scale=scale, shift=shift).children
+    first = picture.value
+    controls[0].value, controls[1].value = 1.0, 5.0
+    assert picture.value != first
+    reset.click()
+    assert [one.value for one in controls] == [2.0, 0.0]
+    assert picture.value == first
 
 
 def test_without_a_kernel_the_same_call_is_a_replay(monkeypatch):

@@ -1,4 +1,4 @@
-"""The reader's own hardware: said once, kept here, followed by figures."""
+"""What readers tell a page stays in their browser: their hardware, and what they guessed."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from scalelab.models.machines import hardware
 from scalelab.show.plots import roofline
 from tests.browser.conftest import nothing, visiting
-from tests.notebooks import ROOT
+from tests.notebooks import ROOT, WRITTEN, chapter
 from tests.sampling import sampled
 
 PAGE = (ROOT / "book" / "my_hardware.md").read_text()
@@ -152,3 +152,102 @@ def test_whatever_else_is_kept_there_moves_nothing(panel, book, hostile):
     panel.open((book / "chapters" / "07_roofline.html").as_uri())
     slider = panel.page.locator("input[data-follows=ridge]")
     assert slider.get_attribute("aria-valuetext") == "H100 SXM"
+
+
+GUESSED = "03_study"  # with two guesses, each answered by a cell of its own
+FULL = """(() => {
+  const { setItem } = Storage.prototype;
+  Storage.prototype.setItem = function (key, text) {
+    if (key.startsWith("scalelab")) throw new DOMException("", "QuotaExceededError");
+    setItem.call(this, key, text);
+  };
+})()"""
+ASKED = {"one-fact-guess": "What one table says of the other", "here-guess": "taken in turns"}
+
+
+def study(one, book):
+    """Open the chapter, and return its fields by the cell that asks."""
+    one.open((book / "chapters" / f"{GUESSED}.html").as_uri())
+    return {name: one.page.locator(f"#{name}").get_by_label("Your guess") for name in ASKED}
+
+
+def said(one):
+    return one.page.locator(".guess-said").filter(visible=True)
+
+
+def kept_guesses(one):
+    keys = one.page.evaluate("Object.keys(localStorage)")
+    return [key for key in keys if key.startswith("scalelab-guess")]
+
+
+def test_a_guess_is_kept_and_said_again_beside_its_answer_alone(panel, book):
+    study(panel, book)["one-fact-guess"].fill("<b>a tenth</b>")
+    for _ in range(2):  # the second time, on a page that was opened anew
+        assert said(panel).all_inner_texts() == ["You guessed: <b>a tenth</b>"]
+        answer = panel.page.locator(".cell", has=said(panel))
+        assert ASKED["one-fact-guess"] in answer.inner_text()
+        fields = study(panel, book)
+        assert fields["one-fact-guess"].input_value() == "<b>a tenth</b>"
+        assert fields["here-guess"].input_value() == ""
+
+
+def test_a_guess_is_reached_and_typed_with_the_keyboard_and_an_empty_one_is_forgotten(panel, book):
+    field = study(panel, book)["here-guess"]
+    field.evaluate("one => one.closest('.admonition').previousElementSibling.tabIndex = 0")
+    field.evaluate("one => one.closest('.admonition').previousElementSibling.focus()")
+    panel.page.keyboard.press("Tab")
+    panel.page.keyboard.type("weak")
+    assert said(panel).all_inner_texts() == ["You guessed: weak"]
+    for _ in "weak":
+        panel.page.keyboard.press("Backspace")
+    assert said(panel).count() == 0
+    assert kept_guesses(panel) == []
+
+
+def test_a_guess_is_kept_under_its_page_and_its_cell_whatever_stands_before_it(panel, book):
+    study(panel, book)["here-guess"].fill("weak, twice")
+    assert kept_guesses(panel) == [f"scalelab-guess chapters/{GUESSED} here-guess"]
+
+
+@pytest.mark.parametrize("slug", sampled(WRITTEN, 2))
+def test_every_guess_of_a_chapter_has_the_name_of_its_cell_and_an_answer_before_the_next(
+    panel, book, slug
+):
+    panel.open((book / "chapters" / f"{slug}.html").as_uri())
+    cells = chapter(slug).nb.cells
+    asking = [one.id for one in cells if "\n:class: guess\n" in one.source]
+    fields = panel.page.get_by_label("Your guess")
+    assert fields.evaluate_all("all => all.map((one) => one.closest('.guess').id)") == asking
+    for field, name in zip(fields.all(), asking, strict=True):
+        field.fill(name)
+    order = panel.page.locator(".guess, .guess-said").evaluate_all(
+        "all => all.map((one) => one.id || one.querySelector('q').textContent)"
+    )
+    assert order == [name for one in asking for name in (one, one)]
+
+
+def test_a_guess_is_not_printed(panel, book):
+    field = study(panel, book)["here-guess"]
+    field.fill("weak")
+    panel.page.emulate_media(media="print")
+    assert not field.is_visible()
+    assert said(panel).count() == 0
+    panel.page.emulate_media(media="screen")
+    assert field.is_visible()
+
+
+def test_a_browser_that_keeps_nothing_says_so_and_still_repeats_the_guess(visit, book):
+    one = visit(plain=True)
+    one.context.add_init_script(FULL)
+    field = study(one, book)["here-guess"]
+    field.fill("weak")
+    assert "keeps nothing" in one.page.locator("#here-guess").inner_text()
+    assert said(one).all_inner_texts() == ["You guessed: weak"]
+
+
+def test_pages_that_are_no_notebooks_keep_a_guess_too_and_repeat_it_inside_the_fold(panel, book):
+    panel.open((book / "book" / "how_to_read.html").as_uri())
+    panel.page.get_by_label("Your guess").fill("0.625")
+    assert said(panel).count() == 0
+    panel.page.locator(".admonition.answer").get_by_role("button").click()
+    assert said(panel).all_inner_texts() == ["You guessed: 0.625"]
