@@ -335,7 +335,7 @@ def merged(histograms, share):
         ),
         (1.5, "gives a wrong answer", _merged(_ALL).replace("share * total", "int(share * total)")),
         (
-            0,
+            1.5,
             "gives a wrong answer",
             _merged(_ALL).replace("seen >= share * total * (1 - 1e-12)", "seen > share * total"),
         ),
