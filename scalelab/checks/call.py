@@ -8,6 +8,7 @@ Standard library only, plus `plain`.
 import contextlib
 import copy
 import io
+import itertools
 import logging
 import os
 import signal
@@ -18,7 +19,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from scalelab.checks.plain import Unreadable, plain, type_name
+from scalelab.checks.plain import ITEMS, Unreadable, plain, type_name
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def _outcome(function, arguments, seconds):
     try:
         with _limited(seconds):
             try:
-                value = plain(function(*copy.deepcopy(list(arguments))))
+                value = plain(_listed(function(*copy.deepcopy(list(arguments)))))
                 return Outcome(value, attempted=value is not None or not _bare(function))
             except _Timeout:
                 raise
@@ -75,6 +76,22 @@ def _outcome(function, arguments, seconds):
         return Outcome(error="Timeout")
     except BaseException as error:  # an exception whose own text raises, a bell that rang late
         return Outcome(error=type_name(type(error)))
+
+
+def _listed(value):
+    """Return what a function yields as a list: taking it runs the function on, so not in `plain`."""
+    return list(itertools.islice(value, ITEMS + 1)) if type(value) in _YIELD else value
+
+
+_YIELD: tuple[type, ...] = (
+    types.GeneratorType,
+    map,
+    filter,
+    zip,
+    enumerate,
+    reversed,
+    type(iter([])),
+)
 
 
 def _undocumented(): ...

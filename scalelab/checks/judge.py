@@ -10,6 +10,7 @@ from typing import Any
 
 from scalelab.checks.call import calls
 from scalelab.checks.plain import Unreadable, plain
+from scalelab.checks.reading import readings
 from scalelab.checks.report import MISSING, RIGHT, WRONG, Judged
 from scalelab.checks.words import Difference, Known, describe, difference, show
 
@@ -57,11 +58,8 @@ def judge_function(
     for case, outcome in zip(cases, outcomes, strict=False):
         if outcome.error:
             return Judged.saying(WRONG, _raised(_written(name, case), outcome, hidden))
-    parts = [_part(outcome.value, read, what) for outcome in outcomes]
-    faults = [
-        part if isinstance(part, Difference) else difference(part, want)
-        for part, want in zip(parts, wanted, strict=True)
-    ]
+    judged = [_part(o.value, read, what, want) for o, want in zip(outcomes, wanted, strict=True)]
+    parts, faults = [part for part, _ in judged], [fault for _, fault in judged]
     if not any(faults):
         return Judged(RIGHT)
     slip = _slip(parts, known, cases)
@@ -82,17 +80,20 @@ def _untouched(outcomes, wanted):
     return all(not o.error and (o.value is ... or not o.attempted) for o in outcomes)
 
 
-def _part(value, read, what):
-    """Return the part of a result that is to be judged, or why there is none."""
+def _part(value, read, what, want):
+    """Return the part of a result that is to be judged, and how it differs from what is wanted."""
     if isinstance(value, Unreadable):
-        return Difference("type", value.what)
+        missing = Difference("type", value.what)
+        return missing, missing
     if not read:
-        return value
-    named = isinstance(value, dict)
-    for shape in (value, [*value.values()]) if named else (value,):  # parts by name, or in order
+        return value, difference(value, want)
+    found = []
+    for shape in readings(value):
         with contextlib.suppress(TypeError, LookupError, ValueError):
-            return read(shape)
-    return Difference("shape", f"it holds no {what}")
+            found.append((part := read(shape), difference(part, want)))
+    missing = Difference("shape", f"it holds no {what}")
+    right = (one for one in found if one[1] is None)
+    return next(right, found[0] if found else (missing, missing))
 
 
 def _slip(values, known, cases):

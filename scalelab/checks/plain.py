@@ -7,7 +7,11 @@ Imports NumPy; knows torch, pandas and matplotlib only once somebody else has im
 """
 
 import dataclasses
+import datetime
+import itertools
 import sys
+from array import array
+from collections import deque
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -114,8 +118,8 @@ def _items(value, kind):
         return list(list.__iter__(value))
     if issubclass(kind, tuple):
         return list(tuple.__iter__(value))
-    if kind is range:
-        return list(value[: ITEMS + 1])
+    if kind in _ROWS:
+        return list(itertools.islice(value, ITEMS + 1))
     if issubclass(kind, np.ndarray):
         return _array(np.ndarray.view(value, np.ndarray))
     torch, pandas = sys.modules.get("torch"), sys.modules.get("pandas")
@@ -158,6 +162,15 @@ _SCALARS = (
     (int, int.__int__),
     (float, float.__float__),
     (complex, complex.__complex__),
+    (datetime.timedelta, datetime.timedelta.total_seconds),
+)
+_ROWS: tuple[type, ...] = (
+    range,
+    deque,
+    array,
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
 )
 _WORDS = {
     "generator": "a generator, which holds no values yet: make it a list",
@@ -166,8 +179,6 @@ _WORDS = {
     "zip": "a zip object, which holds no values yet: make it a list",
     "set": "a set, which has no order: make it a list",
     "frozenset": "a set, which has no order: make it a list",
-    "dict_keys": "the keys of a dictionary: make them a list",
-    "dict_values": "the values of a dictionary: make them a list",
     "function": "a function: call it",
     "dict": "a dictionary whose keys are neither text nor numbers",
 }

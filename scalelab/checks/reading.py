@@ -40,11 +40,15 @@ def number(value: object, wanted: object = None) -> object:
 
     >>> number("115 GPUs"), number("$5,000"), number([0.5]), number("20.39 ms"), number("inf")
     (115.0, 5000.0, 0.5, 0.02039, inf)
+    >>> number(2 + 0j), number({"seconds": 3})
+    (2.0, 3)
     >>> number("96 %"), number("96 %", wanted=96), number("12,5"), number("soon"), number([1, 2])
     (0.96, 96.0, '12,5', 'soon', [1, 2])
     """
-    while isinstance(value, list) and len(value) == 1:
-        value = value[0]
+    while isinstance(value, (list, dict)) and len(value) == 1 and "figure" not in value:
+        (value,) = value.values() if isinstance(value, dict) else value
+    if isinstance(value, complex) and not value.imag:
+        return value.real
     if not isinstance(value, str):
         return value
     said = [*_numbers(value.strip())] if len(value) <= LETTERS else []
@@ -79,7 +83,7 @@ def nothing(value: object) -> bool:
 
 
 def lists(value: dict[object, object]) -> Iterator[list[object]]:
-    """Yield the lists that a plain dictionary may say: its values, its columns side by side, its pairs.
+    """Yield the lists that a plain dictionary may say: its values, its columns side by side, its rows.
 
     >>> [*lists({"letter": "C", "factor": 1.8})], [*lists({2: 0.9, 4: 0.7})]
     ([['C', 1.8]], [[0.9, 0.7], [[2, 0.9], [4, 0.7]]])
@@ -92,7 +96,27 @@ def lists(value: dict[object, object]) -> Iterator[list[object]]:
     if len(lengths) == 1 and -1 not in lengths:
         yield [list(row) for row in zip(*columns, strict=True)]
     if all(isinstance(key, (int, float)) for key in value):
-        yield [[key, one] for key, one in value.items()]
+        yield [[key, *(one if isinstance(one, list) else [one])] for key, one in value.items()]
+
+
+def readings(value: object) -> Iterator[object]:
+    """Yield what a plain value may say where a list is asked: itself, then its dictionaries as lists.
+
+    >>> [*readings([{"K": 2, "E": 0.9}])][1:2], [*readings({8: [1.0, 1.0], 16: [1.7, 0.85]})][2:3]
+    ([[[2, 0.9]]], [[[8, 1.0, 1.0], [16, 1.7, 0.85]]])
+    """
+    yield value
+    for way in range(3):
+        yield _without_dictionaries(value, way)
+
+
+def _without_dictionaries(value, way):
+    if isinstance(value, dict):
+        ways = [*lists(value)]
+        value = ways[min(way, len(ways) - 1)]
+    if isinstance(value, list):
+        return [_without_dictionaries(one, way) for one in value]
+    return value
 
 
 def _numbers(text: str) -> Iterator[float]:

@@ -5,6 +5,7 @@ Standard library only, plus `plain.Unreadable`.
 """
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -170,8 +171,8 @@ def _texts_differ(got, expected):
         got = got[0]
     if not isinstance(got, str):
         return _mismatch(got, expected)
-    same = got.split() == expected.split() or got.lower().split() == expected.lower().split()
-    return None if same else Difference("value", "not the right word")
+    same = [re.split(r"[\s_-]+", text.strip().lower()) for text in (got, expected)]
+    return None if same[0] == same[1] else Difference("value", "not the right word")
 
 
 def _lists_differ(got, expected):

@@ -1,8 +1,9 @@
 """A right answer in another style loses nothing: what a person would read, the checks read."""
 
 import contextlib
+import datetime
 import math
-from collections import namedtuple
+from collections import deque, namedtuple
 from decimal import Decimal
 from fractions import Fraction
 from unittest import mock
@@ -36,6 +37,8 @@ NUMBERS = {
     "series of one": lambda v: pd.Series([v]),
     "decimal": lambda v: Decimal(repr(v)),
     "fraction": lambda v: Fraction(v),
+    "complex without an imaginary part": complex,
+    "dictionary of one": lambda v: {"answer": v},
     "float": float,
     "rounded to five digits": lambda v: v if isinstance(v, int) else float(f"{v:.5g}"),
 }
@@ -48,6 +51,10 @@ COUNTS = {
     "NumPy integer": np.int64,
 }
 SHARES = {"percent": lambda v: f"{100 * v:.10g} %", "percent, tight": lambda v: f"{100 * v:.10g}%"}
+TIMES = {
+    "time of datetime": lambda v: datetime.timedelta(seconds=v),
+    "time of pandas": lambda v: pd.Timedelta(seconds=v),
+}
 MONEY = {
     "dollars before": lambda v: f"${v:,}",
     "dollars behind": lambda v: f"{v:,} $",
@@ -74,6 +81,18 @@ LISTS = {
     "named tuple": lambda v: namedtuple("Pair", [f"n{n}" for n in range(len(v))])(*v),
     "list of texts": lambda v: [str(one) if isinstance(one, float) else one for one in v],
     "list of NumPy numbers": lambda v: [np.float64(o) if isinstance(o, float) else o for o in v],
+    "queue": deque,
+    "values of a dictionary": lambda v: dict(enumerate(v)).values(),
+    "rows by their first": lambda v: (
+        {row[0]: list(row[1:]) for row in v}
+        if np.ndim(v) == 2 and len(v[0]) > 1 and len({row[0] for row in v}) == len(v)
+        else v
+    ),
+}
+YIELDED = {
+    "generator": lambda v: (one for one in v),
+    "map": lambda v: map(plain, v),
+    "zip": lambda v: zip(*zip(*v, strict=True), strict=True) if np.ndim(v) == 2 else iter(v),
 }
 TEXTS = {
     "upper": str.upper,
@@ -82,6 +101,7 @@ TEXTS = {
     "title": str.title,
     "list of one": lambda v: [v],
     "text of NumPy": np.str_,
+    "with a hyphen": lambda v: v.replace(" ", "-"),
 }
 NOTHING = {"NaN": lambda v: math.nan, "word": lambda v: "none", "n/a": lambda v: "n/a"}
 ENDLESS = {
@@ -91,7 +111,8 @@ ENDLESS = {
     "NumPy": lambda v: np.float32("inf"),
     "list of one": lambda v: [v],
 }
-COUNT = sum(map(len, (NUMBERS, COUNTS, SHARES, MONEY, LISTS, TEXTS, NOTHING, ENDLESS)))
+GROUPS = NUMBERS, COUNTS, SHARES, TIMES, MONEY, LISTS, YIELDED, TEXTS, NOTHING, ENDLESS
+COUNT = sum(map(len, GROUPS))
 
 
 def styles(value, unit):
@@ -111,6 +132,7 @@ def styles(value, unit):
         found |= MONEY
     elif unit:
         found["with its unit"] = lambda v: units.text(v, unit, digits=12)
+        found |= TIMES if unit == "s" else {}
     elif isinstance(value, int):
         found |= COUNTS
     elif 0 < value < 1:
@@ -129,8 +151,7 @@ def asked():
         return value(task, name, *given, **how)
 
     def note_function(task, name, **how):
-        if how.get("read") is None:
-            noted.setdefault(name, None)
+        noted.setdefault(name, None)
         return function(task, name, **how)
 
     def note_measured(task, name, **how):
@@ -185,7 +206,7 @@ def _tried(answer, unit):
         yield from styles(plain(answer), unit).items()
     elif callable(answer):
         for group in (NUMBERS, LISTS, TEXTS, NOTHING, ENDLESS):
-            for kind, style in group.items():
+            for kind, style in {**group, **(YIELDED if group is LISTS else {})}.items():
                 yield kind, _only(style, group)
 
 

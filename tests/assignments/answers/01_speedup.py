@@ -290,8 +290,9 @@ def _saturation(workers="math.ceil(total / room)", efficiency="fast / alone"):
 import math
 
 def saturation(total, levels):
-    (room, fast), (room2, middle), (_, slow) = levels
-    alone = fast if total <= room else middle if total <= room2 else slow
+    (room, fast), (room2, _) = levels[:2]
+    slow = levels[-1][1]
+    alone = next(speed for size, speed in levels if total <= size)
     return {workers}, {efficiency}
 """
 
@@ -311,7 +312,7 @@ ends = int({ends})
 
 def _repaired(pick="median", baseline="times[least]", gain="t0 / times[k]", e="s * least / k"):
     return f"""
-from statistics import mean, median
+from statistics import mean, median, median_high, median_low
 
 def last(runs):
     return runs[-1]
@@ -360,6 +361,16 @@ def crossing(workers, efficiency, floor):
     return last, None
 """,
         ),
+        (1, "gives a wrong answer", _crossing(test="e >= floor - 0.001")),
+        (
+            1,
+            "gives another kind of value",
+            _crossing().replace(
+                "    first = None",
+                "    if efficiency[0] < floor: return None, workers[0]\n    first = None",
+                1,
+            ),
+        ),
     ],
     "1-2": [
         (3, "that is a percentage", _share(share="100 * k * (1 - e) / (k - 1)")),
@@ -379,6 +390,17 @@ def crossing(workers, efficiency, floor):
             "work out both sizes, then subtract",
             _share(saved="math.ceil(need(job.wanted - job.enough))"),
         ),
+        (
+            2,
+            "gives a wrong answer",
+            _share(workers="min(1000, math.ceil(t / (1 - t) * (1 - f) / f))"),
+        ),
+        (
+            2,
+            "gives a wrong answer",
+            _share(workers="min(2**16, math.ceil(t / (1 - t) * (1 - f) / f))"),
+        ),
+        (2, "wrong", _share(workers="max(1, round(t / (1 - t) * (1 - f) / f))")),
     ],
     "1-3": [
         (3.2, "the gain is their ratio", _doubling(gain="1 / t2 - 1 / t")),
@@ -415,6 +437,16 @@ def crossing(workers, efficiency, floor):
             "the first ones cost less",
             _doubling(dearer="plan.most ** (bought.bit_length() - 1)"),
         ),
+        (
+            3.2,
+            "gives a wrong answer",
+            _doubling(stop="next((k for k in powers[:11] if bill(k, f) > most), 1024)"),
+        ),
+        (
+            3.2,
+            "gives a wrong answer",
+            _doubling(stop="next((k for k in powers[:17] if bill(k, f) > most), 2**16)"),
+        ),
     ],
     "2-1": [
         (2, "speedup comes before efficiency", _sweep(row="k, t, 1 / t / k, 1 / t")),
@@ -443,6 +475,24 @@ def crossing(workers, efficiency, floor):
             "not the parallel part",
             _sweep(limits="1 / (1 - f), next((k for k in workers if e(k, f) < 0.5), None)"),
         ),
+        (1, "gives a wrong answer", _sweep().replace("k in workers:", "k in sorted(workers):")),
+        (
+            1,
+            "another number of values",
+            _sweep().replace("k in workers:", "k in dict.fromkeys(workers):"),
+        ),
+        (
+            3,
+            "gives a wrong answer",
+            _sweep(limits="1 / f, next((k for k in workers if e(k, f) <= 0.5), None)"),
+        ),
+        (
+            3,
+            "gives",
+            _sweep(
+                limits="1 / f, next((b for a, b in zip(workers, workers[1:]) if e(b, f) < 0.5), None)"
+            ),
+        ),
     ],
     "2-2": [
         (2.5, "the worker that would do the job alone", _usable("int((most - 1) / f)")),
@@ -464,6 +514,11 @@ def crossing(workers, efficiency, floor):
         (5, "the efficiency has to rise", _usable(cut="slide.floor / e")),
         (5, "asked are serial fractions", _usable(cut="(1 - e) / (1 - slide.floor)")),
         (5, "not within 1 and 1000", _usable(cut="implied")),
+        (2.5, "wrong", _usable("max(1, round(1 + (most - 1) / f))")),
+        (2.5, "gives a wrong answer", _usable("min(1000, int(1 + (most - 1) / f))")),
+        (2.5, "gives a wrong answer", _usable("min(2**16, int(1 + (most - 1) / f))")),
+        (4, "gives a wrong answer", _usable(claim="min(k, usable(serial, 1 / floor))")),
+        (4, "gives a wrong answer", _usable(claim="min(10_000, usable(serial, 1 / floor))")),
     ],
     "2-3": [
         (0, "a falling efficiency alone is no overhead", _diagnose(words="overhead " * 4)),
@@ -473,6 +528,8 @@ def crossing(workers, efficiency, floor):
         (0, "not the right word", _diagnose(words="more less same dark")),
         (3, "rows in any order", _diagnose(t1="seconds[0]")),
         (3, "rows in any order", _diagnose(few="any")),
+        (0, "gives a wrong answer", _diagnose().replace("t1 * (1 - w)", "t1")),
+        (0, "gives a wrong answer", _diagnose().replace("times[k] * (1 + w)", "times[k]")),
     ],
     "3-1": [
         (3, "that is the T(1) for an efficiency of 1", _audit(baseline="k * t")),
@@ -523,6 +580,16 @@ def crossing(workers, efficiency, floor):
         (2, "the time falls as the bandwidth grows", _saturation(efficiency="alone / fast")),
         (2, "reads from a slower level", _saturation(efficiency="1")),
         (2, "it holds no efficiency", _saturation().replace(", fast / alone", ",")),
+        (2, "wrong", _saturation(workers="max(1, round(total / room))")),
+        (2, "gives a wrong answer", _saturation(workers="min(1000, math.ceil(total / room))")),
+        (2, "gives a wrong answer", _saturation(workers="min(2**16, math.ceil(total / room))")),
+        (
+            2,
+            "gives a wrong answer",
+            _saturation(
+                efficiency="fast / (fast if total <= room else levels[1][1] if total <= room2 else slow)"
+            ),
+        ),
     ],
     "3-3": [
         (4 / 3, "it would stay at 1.25 for ever", _outlook(time="t * k0 / k")),
@@ -575,6 +642,9 @@ def repaired(rows):
     return [(k, baseline / seconds[k], baseline / seconds[k] / k) for k in sorted(seconds)]
 """,
         ),
+        (0, "take their mean", _repaired(pick="median_high")),
+        (0, "take their mean", _repaired(pick="median_low")),
+        (0, "gives a wrong answer", _repaired(baseline="max(times.values())")),
     ],
 }
 

@@ -399,6 +399,10 @@ WRONG = {
         (1.6, "do not fit: round up", _fewest(count="int(x / room)")),
         (3.2, "raised an exception", _fewest(none="False")),
         (3.2, "a node is the least", _fewest(one="1")),
+        (1.6, "wrong", _fewest(count="max(1, round(x / room))")),
+        (1.6, "gives a wrong answer", _fewest(count="min(1000, math.ceil(x / room))")),
+        (1.6, "gives a wrong answer", _fewest(count="min(2**16, math.ceil(x / room))")),
+        (1.6, "wrong", _fewest(nodes="g * max(1, round(k / g))")),
     ],
     "2-2": [
         (2, "asked is the lowest that fits", _stage(order="3, 2, 1, 0")),
@@ -431,6 +435,22 @@ WRONG = {
             3,
             "asked is the name",
             _bill(pick="min(range(len(offers)), key=lambda i: true(n, t, s, offers[i]))"),
+        ),
+        (
+            2,
+            "wrong",
+            _bill().replace(
+                "k = math.ceil(16 * n / (gib * 2**30))\n    return dollars * 6",
+                "k = max(1, round(16 * n / (gib * 2**30)))\n    return dollars * 6",
+            ),
+        ),
+        (
+            2,
+            "wrong",
+            _bill().replace(
+                "k = math.ceil(16 * n / (gib * 2**30))\n    return dollars * 6",
+                "k = 16 * n / (gib * 2**30)\n    return dollars * 6",
+            ),
         ),
     ],
     "3-1": [
@@ -482,6 +502,8 @@ WRONG = {
         (3, "that is Young's interval", _cluster(every="(2 * w * one / machines) ** 0.5")),
         (3, "save so rarely", _cluster(every="failures.daly_interval(w, one)")),
         (3, "that is in min", _cluster(every="failures.daly_interval(w, one / machines) / 60")),
+        (2, "gives a wrong answer", _cluster(found="min(low, 100_000)")),
+        (2, "gives a wrong answer", _cluster(found="max(low, 1000)")),
     ],
     "3-3": [
         (2, "if nothing were serial", _fair(price="p * g")),
@@ -504,6 +526,13 @@ WRONG = {
             "machines are whole",
             _fair(pay="q.hourly * count(q.target, q.serial) / count(q.target / q.gain, q.serial)"),
         ),
+        (
+            2,
+            "wrong",
+            _fair(small="max(1, round(count(t)))", big="max(1, round(count(t / g)))"),
+        ),
+        (2, "gives a wrong answer", _fair(small="min(1000, math.ceil(count(t)))")),
+        (2, "gives a wrong answer", _fair(small="min(2**16, math.ceil(count(t)))")),
     ],
 }
 

@@ -362,8 +362,25 @@ WRONG = {
         (2, "the work of a worker for the same", _mended(efficiency="t0 / t")),
         (2, "divide by K / K0, not by K", _mended(efficiency="w / w0 * t0 / t / k")),
         (2, "that is the scaled speedup", _mended(efficiency="w / w0 * t0 / t")),
-        (2, "is not the right number", _mended(base="given[0]")),
+        (0, "is not the right number", _mended(base="given[0]")),
         (2, "is not the right number", _mended(order="sorted(rows)[::-1]", base="rows[-1]")),
+        (2, "gives a wrong answer", _mended(slack=0.04)),
+        (2, "gives a wrong answer", _mended(slack=0.06)),
+        (
+            2,
+            "gives a wrong answer",
+            _mended(
+                work="[b[2] / a[2] for a, b in zip(rows, rows[1:])]",
+                share="[b[2] / b[0] / (a[2] / a[0]) for a, b in zip(rows, rows[1:])]",
+            ),
+        ),
+        (
+            2,
+            "wrong",
+            _mended(efficiency="w / w0 * t1 / t * k0 / k").replace(
+                "    label", "    t1 = max(t for _, t, _ in rows)\n    label", 1
+            ),
+        ),
     ],
     "1-3": [
         (2, "there the computing grows", _fixed(fixed="e")),
@@ -409,6 +426,8 @@ WRONG = {
         (1, "not E times", _batch(work="e * lost")),
         (1, "W leaves the lost part out", _batch(work="lost / (1 - e)")),
         (3, "with few samples", _batch(least="batch")),
+        (1, "gives a wrong answer", _batch(least="max(k, round(batch))")),
+        (1, "gives a wrong answer", _batch(least="max(k, int(batch))")),
     ],
     "2-2": [
         (3.2, "still below the critical one", _passes(workers="k // 2")),
@@ -423,6 +442,7 @@ WRONG = {
         (3.2, "half of the learning is left", _passes(largest="1")),
         (3.2, "lose a part already", _passes(largest="1 / t - 1")),
         (3.2, "does not add up", _passes(largest="1 / (1 - e + t) - 1")),
+        (3.2, "gives a wrong answer", _passes(workers="min(k, 1024)")),
     ],
     "2-3": [
         (2, "only a huge batch comes near", _until(steps="least")),
@@ -457,6 +477,22 @@ WRONG = {
             _charge(share="np.log(algorithm) / np.log(total / algorithm)"),
         ),
         (1, "it holds no", _charge(table="total / algorithm")),
+        (
+            0,
+            "gives a wrong answer",
+            _charge().replace(
+                "    k0, t0, n0", "    rows.sort(key=lambda row: -row[1])\n    k0, t0, n0"
+            ),
+        ),
+        (
+            2,
+            "gives a wrong answer",
+            _charge(
+                algorithm="min(n for _, _, n in rows) / n",
+                system="k0 * t0 / k / t * n / n0",
+                share="np.log(n0 / n) / np.log(total)",
+            ),
+        ),
     ],
     "3-2": [
         (2, "the seconds of one step", _anatomy(steps="1")),

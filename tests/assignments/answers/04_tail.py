@@ -135,6 +135,9 @@ def merged(histograms, share):
 """
 
 
+_ALL = "at([pair for one in histograms for pair in one], share)"
+
+
 def _merged(found):
     return _MERGE.format(found=found)
 
@@ -325,6 +328,17 @@ def merged(histograms, share):
     return histograms[0][np.searchsorted(np.cumsum(counts), place)][0]
 """,
         ),
+        (
+            1.5,
+            "gives a wrong answer",
+            _merged(_ALL).replace("share * total", "round(share * total)"),
+        ),
+        (1.5, "gives a wrong answer", _merged(_ALL).replace("share * total", "int(share * total)")),
+        (
+            1.5,
+            "gives a wrong answer",
+            _merged(_ALL).replace("seen >= share * total * (1 - 1e-12)", "seen > share * total"),
+        ),
     ],
     "1-2": [
         (3, "luck could have kept them", _allowed(end="int((1 - p) * n + 1e-9)")),
@@ -348,6 +362,8 @@ def merged(histograms, share):
             _allowed(risk="stats.binom.pmf(trial.slow, trial.requests, 1 - trial.share)"),
         ),
         (4, "an even chance of being luck", _allowed(verdict='("yes", "a")')),
+        (3, "gives a wrong answer", _allowed(end="min(slow, 100) if slow >= 0 else None")),
+        (3, "gives a wrong answer", _allowed(end="min(slow, 200) if slow >= 0 else None")),
     ],
     "1-3": [
         (3, "so many would fit", _chat(inside="chat.memory / chat.cache")),
@@ -405,6 +421,8 @@ def merged(histograms, share):
         (4.17, "so many it takes in all", _pool(added="right(1.5)")),
         (4.17, "do not grow in step", _pool(added="needed / 2")),
         (4.17, "more traffic takes more", _pool(added="needed - right(1.5)")),
+        (2.5, "gives a wrong answer", _pool(found="min(c, 100)")),
+        (2.5, "gives a wrong answer", _pool(found="min(c, 128)")),
     ],
     "2-3": [
         (2, "10 times 20", _tree(late="1 - (1 - own) ** count * (1 - late)")),
@@ -453,6 +471,20 @@ def merged(histograms, share):
         (2, "counts as the slowest of all", _readings(gone="None")),
         (2, "users started as planned", _readings(felt="d - s")),
         (2, "hand in None", _readings(end="pick(felt)")),
+        (
+            0,
+            "wrong",
+            _readings().replace(
+                "math.ceil(percent * len(times) / 100)", "round(percent * len(times) / 100)"
+            ),
+        ),
+        (
+            0,
+            "wrong",
+            _readings().replace(
+                "math.ceil(percent * len(times) / 100)", "(percent * len(times) // 100)"
+            ),
+        ),
     ],
     "3-2": [
         (3, "more than one pause", _drill(users="drill.pause / drill.seconds")),
@@ -492,6 +524,12 @@ def merged(histograms, share):
         (3, "waits too long", _choose(batch="2 * choose(timings, box.rate, box.cap)")),
         (3, "the batch had to fill", _choose(longest="dict(timings)[batch]")),
         (3, "does not wait for itself", _choose(longest="batch / box.rate + dict(timings)[batch]")),
+        (2, "gives a wrong answer", _choose(pick="max(n for _, n in found) if found else None")),
+        (
+            2,
+            "gives a wrong answer",
+            _choose(fits="n <= 1024 and n / t > rate and (n - 1) / rate + t <= cap"),
+        ),
     ],
     "3-4": [
         (0, "the slowest time ever seen", _spares(mean="times[-1]")),
@@ -503,6 +541,13 @@ def merged(histograms, share):
         ),
         (0, "spares or not", _spares(mean="np.diff(below ** workers) @ times")),
         (2.67, "what is thrown away counts", _spares(best="most")),
+        (
+            2.67,
+            "wrong",
+            _spares(
+                best="max(range(max(most, 1)), key=lambda b: (workers - b) / with_spares(values, workers, b))"
+            ),
+        ),
     ],
 }
 

@@ -104,13 +104,13 @@ def curves(compute, exposed, workers):
     )
 
 def peak(compute, exposed):
-    return curves(compute, exposed, range(1, 300)).m.argmax() + 1
+    return curves(compute, exposed, range(1, 5000)).m.argmax() + 1
 """,
     "answer-3-2": """
 def fastest(compute, fixed, growth):
     if not growth:
         return float("inf")
-    k = np.arange(1, 10_000)
+    k = np.arange(1, 10 * (compute / growth) ** 0.5 + 10)
     return k[np.argmin(compute / k + growth * k)]
 
 def as_usl(compute, fixed, growth):
@@ -279,7 +279,7 @@ def text(c, x, k):
     return 1 / (s + (1 - s) / k)
 
 def best(c, x):
-    return max(range(1, 300), key=lambda k: text(c, x, k))
+    return max(range(1, 5000), key=lambda k: text(c, x, k))
 
 def peak(c, x):
     return {peak}
@@ -381,6 +381,9 @@ WRONG = {
         (4 - 4 / 6, "if nothing were serial", _fleet(more="k * (w - 1)")),
         (4 - 4 / 6, "asked is how many are added", _fleet(more="needed(s, k, w)")),
         (4 - 4 / 6, "short of what is wanted", _fleet(more="needed(s, k, w) - k - 1")),
+        (4 - 16 / 6, "wrong", _fleet("max(1, round(k0 * (1 - s) / (1 / w - s)))")),
+        (4 - 16 / 6, "gives a wrong answer", _fleet(f"min(1000, {_FLEET})")),
+        (4 - 12 / 6, "gives a wrong answer", _fleet(f"min(2**16, {_FLEET})")),
     ],
     "1-3": [
         (2, "compare with the line, not with K", _above("t1 / t > (1 + slack) * k")),
@@ -411,6 +414,17 @@ WRONG = {
         ),
         (4 - 2 / 3, "the line knows of it already", _above(suspect="('exchange', 'b')")),
         (4 - 2 / 3, "pushes a point below", _above(suspect="('imbalance', 'c')")),
+        (
+            2,
+            "gives another number of values",
+            _above().replace("min(rows)[1]", "max(t for _, t, _ in rows)"),
+        ),
+        (
+            2,
+            "gives another number of values",
+            _above("t1 / t > (1 + 0.95 * slack) * (k - s * (k - 1))"),
+        ),
+        (2, "wrong", _above().replace("min(rows)[1]", "rows[0][1]")),
     ],
     "2-1": [
         (3, "the rows count hidden exchange", _profile("x / (c + x)")),
@@ -440,6 +454,17 @@ WRONG = {
         (8 / 3, "never reached", _units(bearable="c / (w - 1)")),
         (8 / 3, "nodes, not GPUs", _units(bearable="c * (1 - w / k) / (w - 1)")),
         (8 / 3, "one node waits for the exchange", _units(bearable="c / w - c * g / k")),
+        (8 / 3, "wrong", _units(gpus="g * max(1, round(q / (1 - q) * c / x))")),
+        (
+            8 / 3,
+            "gives a wrong answer",
+            _units(gpus="g * min(1000, math.ceil(q / (1 - q) * c / x))"),
+        ),
+        (
+            8 / 3,
+            "gives a wrong answer",
+            _units(gpus="g * min(2**16, math.ceil(q / (1 - q) * c / x))"),
+        ),
     ],
     "2-3": [
         (2, "on that many it ends too late", _order("least(order.hours) - 1")),
@@ -485,6 +510,10 @@ WRONG = {
         (4 - 8 / 6, "one step too early", _curves(peak="best(c, x) - 1")),
         (4 - 8 / 6, "already falling", _curves(peak="best(c, x) + 1")),
         (4 - 8 / 6, "the true speedup never turns", _curves(peak="float('inf')")),
+        (4 - 8 / 6, "gives a wrong answer", _curves(peak="min(128, best(c, x))")),
+        (4 - 8 / 6, "gives a wrong answer", _curves(peak="min(1024, best(c, x))")),
+        (4 - 8 / 6, "gives a wrong answer", _curves(peak="max(3, best(c, x))")),
+        (4 - 8 / 6, "gives a wrong answer", _curves(peak="round(1 + (1 + c / x) ** 0.5)")),
     ],
     "3-2": [
         (4 - 8 / 7, "compare both", _bend("low")),
@@ -502,6 +531,9 @@ WRONG = {
         (4 - 4 / 7, "without any exchange would it be K", _bend(height="n")),
         (4 - 4 / 7, "waits for its exchange, too", _bend(height="c / (c / n + x + growth * n)")),
         (4 - 4 / 7, "upside down", _bend(height="(c / n + x + growth * n) / (c + x + growth)")),
+        (4 - 8 / 7, "compare both", _bend("max(1, round((c / g) ** 0.5))")),
+        (4 - 8 / 7, "gives a wrong answer", _bend(f"min(1000, {_NEAR})")),
+        (4 - 8 / 7, "gives a wrong answer", _bend(f"min(2**16, {_NEAR})")),
     ],
     "3-3": [
         (2.5, "upside down", _refute("law / gain[n]")),
