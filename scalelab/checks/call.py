@@ -8,6 +8,7 @@ Standard library only, plus `plain`.
 import contextlib
 import copy
 import io
+import itertools
 import logging
 import os
 import signal
@@ -18,7 +19,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from scalelab.checks.plain import Unreadable, plain, type_name
+from scalelab.checks.plain import ITEMS, Unreadable, plain, type_name
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def _outcome(function, arguments, seconds):
     try:
         with _limited(seconds):
             try:
-                value = plain(function(*copy.deepcopy(list(arguments))))
+                value = plain(_all(function(*copy.deepcopy(list(arguments)))))
                 return Outcome(value, attempted=value is not None or not _bare(function))
             except _Timeout:
                 raise
@@ -75,6 +76,13 @@ def _outcome(function, arguments, seconds):
         return Outcome(error="Timeout")
     except BaseException as error:  # an exception whose own text raises, a bell that rang late
         return Outcome(error=type_name(type(error)))
+
+
+def _all(result):
+    """Return what a generator or the like still has to give as a list, and all else as it is."""
+    if issubclass(type(result), Iterator):
+        return list(itertools.islice(result, ITEMS + 1))
+    return result
 
 
 def _undocumented(): ...

@@ -170,8 +170,12 @@ def _texts_differ(got, expected):
         got = got[0]
     if not isinstance(got, str):
         return _mismatch(got, expected)
-    same = got.split() == expected.split() or got.lower().split() == expected.lower().split()
-    return None if same else Difference("value", "not the right word")
+    return None if _bare(got) == _bare(expected) else Difference("value", "not the right word")
+
+
+def _bare(text):
+    """Return a word without its case, its spaces and the marks around it: "(b)" and "B." are b."""
+    return " ".join(text.split()).strip(" .,:;!?'\"`()[]").lower()
 
 
 def _lists_differ(got, expected):

@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections import namedtuple
+from collections import deque, namedtuple
 from decimal import Decimal
 from fractions import Fraction
 from unittest import mock
@@ -10,6 +10,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import pytest
+import sympy
 import torch
 
 from scalelab import units
@@ -35,6 +36,12 @@ NUMBERS = {
     "tensor of one": lambda v: torch.tensor([v], dtype=torch.float64),
     "series of one": lambda v: pd.Series([v]),
     "decimal": lambda v: Decimal(repr(v)),
+    "root of a polynomial": complex,
+    "number of SymPy": lambda v: sympy.Integer(v) if isinstance(v, int) else sympy.Float(repr(v)),
+    "text with thousands apart": lambda v: f"{v:_}".replace("_", "\u202f"),
+    "text with an underscore": lambda v: f"{v:_}",
+    "about": lambda v: f"≈ {v}",
+    "end of a sentence": lambda v: f"{v}.",
     "fraction": lambda v: Fraction(v),
     "float": float,
     "rounded to five digits": lambda v: v if isinstance(v, int) else float(f"{v:.5g}"),
@@ -72,6 +79,8 @@ LISTS = {
         {f"c{n}": list(one) for n, one in enumerate(zip(*v, strict=True))} if np.ndim(v) == 2 else v
     ),
     "named tuple": lambda v: namedtuple("Pair", [f"n{n}" for n in range(len(v))])(*v),
+    "queue": lambda v: deque(v),
+    "values of a dictionary": lambda v: dict(enumerate(v)).values(),
     "list of texts": lambda v: [str(one) if isinstance(one, float) else one for one in v],
     "list of NumPy numbers": lambda v: [np.float64(o) if isinstance(o, float) else o for o in v],
 }
@@ -79,6 +88,9 @@ TEXTS = {
     "upper": str.upper,
     "lower": str.lower,
     "padded": lambda v: f" {v}\n",
+    "end of a sentence": lambda v: f"{v}.",
+    "quoted": lambda v: f'"{v}"',
+    "in brackets": lambda v: f"({v})",
     "title": str.title,
     "list of one": lambda v: [v],
     "text of NumPy": np.str_,
@@ -91,7 +103,18 @@ ENDLESS = {
     "NumPy": lambda v: np.float32("inf"),
     "list of one": lambda v: [v],
 }
-COUNT = sum(map(len, (NUMBERS, COUNTS, SHARES, MONEY, LISTS, TEXTS, NOTHING, ENDLESS)))
+SECONDS = {
+    "difference of times": lambda v: pd.Timedelta(v * 1e9, "ns"),
+    "difference of times of NumPy": lambda v: np.timedelta64(round(v * 1e15), "fs"),
+    "spelled out": lambda v: f"{1000 * v:.12g} milliseconds",
+}
+PAIRS = {"one text": ", ".join}
+PROMISED = {"generator": lambda v: (one for one in v), "iterator": iter}
+KINDS = (
+    *(NUMBERS, COUNTS, SHARES, MONEY, SECONDS),
+    *(LISTS, PAIRS, PROMISED, TEXTS, NOTHING, ENDLESS),
+)
+COUNT = sum(map(len, KINDS))
 
 
 def styles(value, unit):
@@ -101,7 +124,10 @@ def styles(value, unit):
     if isinstance(value, str):
         return TEXTS
     if isinstance(value, list):
-        return LISTS if value and not any(one is None for one in value) else {}
+        if not value or any(one is None for one in value):
+            return {}
+        choice = len(value) == 2 and all(isinstance(one, str) for one in value)
+        return LISTS | PAIRS if choice else LISTS
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return {}
     if math.isinf(value):
@@ -111,6 +137,7 @@ def styles(value, unit):
         found |= MONEY
     elif unit:
         found["with its unit"] = lambda v: units.text(v, unit, digits=12)
+        found |= SECONDS if unit == "s" else {}
     elif isinstance(value, int):
         found |= COUNTS
     elif 0 < value < 1:
@@ -160,7 +187,7 @@ def _or_as_it_is(style, value):
 
 
 def test_there_are_as_many_styles_as_people_have():
-    assert COUNT >= 40
+    assert COUNT >= 70
 
 
 @pytest.mark.parametrize("slug", sampled(SLUGS, 2))
@@ -185,7 +212,7 @@ def _tried(answer, unit):
         yield from styles(plain(answer), unit).items()
     elif callable(answer):
         for group in (NUMBERS, LISTS, TEXTS, NOTHING, ENDLESS):
-            for kind, style in group.items():
+            for kind, style in (group | (PROMISED if group is LISTS else {})).items():
                 yield kind, _only(style, group)
 
 
