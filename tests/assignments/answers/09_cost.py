@@ -499,7 +499,6 @@ SURVIVORS = {
     "2-3: ratio < kept(machines + 1, one, write, restart) → "
     "ratio <= kept(machines + 1, one, write, restart)": _ZERO,
     "2-3: 300 → 301": "a second more of restart moves the bill by less than the tolerance",
-    "3-1: 4 → 5": "there are four columns, and a slice of five of them is all four",
     "3-1: 1 → 2": "twice the column of 1/N spans the same curves",
 }
 
