@@ -66,7 +66,7 @@ def _outcome(function, arguments, seconds):
     try:
         with _limited(seconds):
             try:
-                value = plain(_listed(function(*copy.deepcopy(list(arguments)))))
+                value = plain(_all(function(*copy.deepcopy(list(arguments)))))
                 return Outcome(value, attempted=value is not None or not _bare(function))
             except _Timeout:
                 raise
@@ -78,20 +78,11 @@ def _outcome(function, arguments, seconds):
         return Outcome(error=type_name(type(error)))
 
 
-def _listed(value):
-    """Return what a function yields as a list: taking it runs the function on, so not in `plain`."""
-    return list(itertools.islice(value, ITEMS + 1)) if type(value) in _YIELD else value
-
-
-_YIELD: tuple[type, ...] = (
-    types.GeneratorType,
-    map,
-    filter,
-    zip,
-    enumerate,
-    reversed,
-    type(iter([])),
-)
+def _all(result):
+    """Return what a generator or the like still has to give as a list, and all else as it is."""
+    if issubclass(type(result), Iterator):
+        return list(itertools.islice(result, ITEMS + 1))
+    return result
 
 
 def _undocumented(): ...

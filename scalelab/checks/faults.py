@@ -42,8 +42,7 @@ def choice_fault(options: Sequence[str], reasons: Sequence[str] | None) -> Fault
         if reasons is None:
             return one_of(value, options) or (difference(value, want) if want is not None else None)
         value = [*value.values()] if isinstance(value, dict) else value
-        if isinstance(value, str):  # "up, c" or "('up', 'c')"
-            value = [one.strip("()[] '\"") for one in value.split(",")]
+        value = value.rsplit(maxsplit=1) if isinstance(value, str) else value  # "memory, b"
         if not isinstance(value, list) or len(value) != 2:
             return Difference("type", "expected a pair: your choice and your reason")
         other = one_of(value[0], options) or one_of(value[1], reasons)

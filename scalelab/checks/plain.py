@@ -6,12 +6,11 @@ through the methods of the built-in types, never through those a student could h
 Imports NumPy; knows torch, pandas and matplotlib only once somebody else has imported them.
 """
 
+import array
+import collections
 import dataclasses
 import datetime
-import itertools
 import sys
-from array import array
-from collections import deque
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -68,6 +67,8 @@ def _plain(value, depth, left):
             return read(value)
     if kind in (Fraction, Decimal):
         return float(value)
+    if (number := _counted(value, kind)) is not None:
+        return number
     if issubclass(kind, str):
         text = str.__str__(value)
         return text if len(text) <= LETTERS else Unreadable(f"a text of {len(text)} letters")
@@ -89,10 +90,28 @@ def _plain(value, depth, left):
     return Unreadable(_WORDS.get(type_name(kind)) or f"an object of type {type_name(kind)}")
 
 
+def _counted(value, kind):
+    """Return the seconds of a span of time, or the number that SymPy worked out; else None."""
+    pandas, sympy = sys.modules.get("pandas"), sys.modules.get("sympy")
+    if kind is np.timedelta64:
+        return float(value / np.timedelta64(1, "s"))
+    if kind is datetime.timedelta or (pandas and kind is pandas.Timedelta):
+        return kind.total_seconds(value)
+    if sympy and issubclass(kind, sympy.Expr) and _module(kind).startswith("sympy."):
+        return int(value) if value.is_Integer else float(value)
+    return None
+
+
+def _module(kind):
+    """Return the name of the module that a type was made in, or "" where it claims another thing."""
+    module = type.__dict__["__module__"].__get__(kind)
+    return module if type(module) is str else ""
+
+
 def _is_record(kind):
     """Say whether a type is one of the package's own dataclasses, and not one that only says so."""
-    module = type.__dict__["__module__"].__get__(kind)
-    if type(module) is not str or not module.startswith("scalelab."):
+    module = _module(kind)
+    if not module.startswith("scalelab."):
         return False
     own = vars(sys.modules.get(module, object)).get(type_name(kind))
     return own is kind and dataclasses.is_dataclass(kind)
@@ -118,8 +137,10 @@ def _items(value, kind):
         return list(list.__iter__(value))
     if issubclass(kind, tuple):
         return list(tuple.__iter__(value))
-    if kind in _ROWS:
-        return list(itertools.islice(value, ITEMS + 1))
+    if kind is range:
+        return list(value[: ITEMS + 1])
+    if kind in _LISTS:
+        return list(value)
     if issubclass(kind, np.ndarray):
         return _array(np.ndarray.view(value, np.ndarray))
     torch, pandas = sys.modules.get("torch"), sys.modules.get("pandas")
@@ -129,15 +150,17 @@ def _items(value, kind):
         return torch.Tensor.tolist(torch.Tensor.detach(value))
     if pandas and kind is pandas.DataFrame and kind.index.__get__(value).name is not None:
         value = kind.reset_index(value)  # an index with a name is a column
-    if pandas and kind in (pandas.Series, pandas.Index, pandas.DataFrame):
+    if pandas and kind in (pandas.Series, pandas.Index, pandas.RangeIndex, pandas.DataFrame):
         return _array(kind.to_numpy(value))
     return None
 
 
-def _array(array):
-    if array.size > ITEMS:
+def _array(given):
+    if given.size > ITEMS:
         raise _TooMuch
-    return array.tolist()
+    if given.dtype.kind == "m":
+        given = given / np.timedelta64(1, "s")
+    return given.tolist()
 
 
 def _item(value):
@@ -157,20 +180,21 @@ def type_name(kind: type) -> str:
     return type.__dict__["__name__"].__get__(kind)
 
 
+def _real(value):
+    """Return a complex number, or its real part where rounding left nothing else of a root."""
+    number = complex.__complex__(value)
+    return number.real if abs(number.imag) <= 1e-9 * abs(number.real) else number
+
+
 _SCALARS = (
     (bool, bool),
     (int, int.__int__),
     (float, float.__float__),
-    (complex, complex.__complex__),
-    (datetime.timedelta, datetime.timedelta.total_seconds),
+    (complex, _real),
 )
-_ROWS: tuple[type, ...] = (
-    range,
-    deque,
-    array,
-    type({}.keys()),
-    type({}.values()),
-    type({}.items()),
+_LISTS: tuple[type, ...] = (
+    *(collections.deque, array.array),
+    *(type({}.keys()), type({}.values()), type({}.items())),
 )
 _WORDS = {
     "generator": "a generator, which holds no values yet: make it a list",

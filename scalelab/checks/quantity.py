@@ -8,7 +8,7 @@ import re
 from typing import TypeGuard
 
 from scalelab import units
-from scalelab.checks.reading import plain_number
+from scalelab.checks.reading import plain_number, tidied
 from scalelab.checks.words import CLOSE, Difference, show
 from scalelab.refusal import Refusal
 
@@ -20,6 +20,20 @@ _KINDS = {
     **{"%": "a share", "1/s": "a rate", "m": "a length"},
 }
 _PRICE = re.compile(r"^\$\s*([\d.,]+)")
+_SIGNS = [
+    (re.compile(rf"(?<![a-z]){written}(?![a-z])", re.I), sign)
+    for written, sign in {
+        **{"(?:seconds?|secs?)": "s", "(?:milliseconds?|msecs?)": "ms"},
+        **{"(?:microseconds?|usecs?|µsecs?)": "µs", "(?:nanoseconds?|nsecs?)": "ns"},
+        **{"(?:minutes?|mins)": "min", "(?:hours?|hrs?)": "h", "days?": "d", "bytes?": "B"},
+        **{"(?:dollars?|USD)": "$"},
+    }.items()
+]
+_SIGNS += [
+    (re.compile(r"FLOPS(?!\w|/)"), "FLOP/s"),
+    (re.compile(r"FLOPs(?!\w)"), "FLOP"),
+    (re.compile(r"(?<=B)ps(?!\w)"), "/s"),
+]
 _PREFIXES = ("p", "n", "µ", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi")
 
 
@@ -30,6 +44,8 @@ def quantity(value: object, unit: str) -> object:
     (0.035, [0.5, 2000000000.0])
     >>> quantity("$5,000", "$"), quantity("0.5", "s"), quantity("inf", "s")
     (5000.0, 0.5, inf)
+    >>> quantity("35 milliseconds", "s"), quantity("2 GBps", "B/s"), quantity("3 TFLOPS", "FLOP/s")
+    (0.035, 2000000000.0, 3000000000000.0)
     >>> quantity("35 GB", "s").text
     "'35 GB' is a number of bytes, and a time is asked for: write it like '1.5 s'"
     """
@@ -42,21 +58,29 @@ def quantity(value: object, unit: str) -> object:
         return read
     if not isinstance(value, str):
         return value
+    text = _spelled(tidied(value))
     if unit.startswith("$"):
-        value = _PRICE.sub(r"\1 $", value.strip())
+        text = _PRICE.sub(r"\1 $", text)
     try:
-        return units.parse(value, unit)
+        return units.parse(text, unit)
     except Refusal as error:
         remedy = error.remedy
-    if isinstance(plain := plain_number(value), float):
+    if isinstance(plain := plain_number(text), float):
         return plain
     asked = _KINDS.get(unit, f"a value in {unit}")
     for other, kind in _KINDS.items():
-        if kind != asked and _parsed(value, other) is not None:
+        if kind != asked and _parsed(text, other) is not None:
             return Difference(
                 "type", f"{show(value)} is {kind}, and {asked} is asked for: {remedy}"
             )
     return Difference("type", f"{show(value)} is not {asked}: {remedy}")
+
+
+def _spelled(text):
+    """Return a text with the units that people spell out in the signs that stand for them."""
+    for written, sign in _SIGNS:
+        text = written.sub(sign, text)
+    return text
 
 
 def number_in(value: object) -> float | None:

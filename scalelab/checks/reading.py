@@ -14,6 +14,8 @@ LETTERS = 60  # longer texts are no numbers
 _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d{1,3})?"
 _WRITTEN = re.compile(rf"([$€£]?)\s*(?=[+-]?\.?\d)({_NUMBER})\s*([%$€£]?)\s*([^\W\d_][^\d]*|×)?\.?")
 _RATIO = re.compile(rf"({_NUMBER})\s*/\s*({_NUMBER})")
+_GROUPED = re.compile(r"(?<=\d)[_ \u00a0\u2009\u202f'’](?=\d{3}(?!\d))")
+_ABOUT = re.compile(r"^(?:≈|~|about\b)\s*", re.I)
 _ENDLESS = re.compile(r"([+-]?)(?:inf|infinity|infinite|∞)", re.I)
 _NOTHING = {"none", "nan", "n/a", "na", "null", "nothing", "-", "–", "—"}
 _MANY = {"k": 1e3, "thousand": 1e3, "M": 1e6, "million": 1e6, "G": 1e9, "bn": 1e9, "billion": 1e9}
@@ -51,10 +53,19 @@ def number(value: object, wanted: object = None) -> object:
         return value.real
     if not isinstance(value, str):
         return value
-    said = [*_numbers(value.strip())] if len(value) <= LETTERS else []
+    said = [*_numbers(tidied(value))] if len(value) <= LETTERS else []
     if isinstance(wanted, (int, float)):
         said.sort(key=lambda one: not math.isclose(one, wanted, rel_tol=1e-3))
     return said[0] if said else value
+
+
+def tidied(text: str) -> str:
+    """Return a written number without what is there for the eye alone.
+
+    >>> tidied(" ≈ 1 024 GPUs. "), tidied("70_000"), tidied("3 GPUs")
+    ('1024 GPUs', '70000', '3 GPUs')
+    """
+    return _GROUPED.sub("", _ABOUT.sub("", text.strip())).rstrip(".")
 
 
 def plain_number(text: str) -> float | None:

@@ -171,8 +171,12 @@ def _texts_differ(got, expected):
         got = got[0]
     if not isinstance(got, str):
         return _mismatch(got, expected)
-    same = [re.split(r"[\s_-]+", text.strip().lower()) for text in (got, expected)]
-    return None if same[0] == same[1] else Difference("value", "not the right word")
+    return None if _bare(got) == _bare(expected) else Difference("value", "not the right word")
+
+
+def _bare(text):
+    """Return a word without its case and the marks around it, one space for any: "(b)" and "B." are b."""
+    return re.sub(r"[\s_-]+", " ", text).strip(" .,:;!?'\"`()[]").lower()
 
 
 def _lists_differ(got, expected):

@@ -11,6 +11,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import pytest
+import sympy
 import torch
 
 from scalelab import units
@@ -36,8 +37,13 @@ NUMBERS = {
     "tensor of one": lambda v: torch.tensor([v], dtype=torch.float64),
     "series of one": lambda v: pd.Series([v]),
     "decimal": lambda v: Decimal(repr(v)),
+    "root of a polynomial": complex,
+    "number of SymPy": lambda v: sympy.Integer(v) if isinstance(v, int) else sympy.Float(repr(v)),
+    "text with thousands apart": lambda v: f"{v:_}".replace("_", "\u202f"),
+    "text with an underscore": lambda v: f"{v:_}",
+    "about": lambda v: f"≈ {v}",
+    "end of a sentence": lambda v: f"{v}.",
     "fraction": lambda v: Fraction(v),
-    "complex without an imaginary part": complex,
     "dictionary of one": lambda v: {"answer": v},
     "float": float,
     "rounded to five digits": lambda v: v if isinstance(v, int) else float(f"{v:.5g}"),
@@ -51,10 +57,6 @@ COUNTS = {
     "NumPy integer": np.int64,
 }
 SHARES = {"percent": lambda v: f"{100 * v:.10g} %", "percent, tight": lambda v: f"{100 * v:.10g}%"}
-TIMES = {
-    "time of datetime": lambda v: datetime.timedelta(seconds=v),
-    "time of pandas": lambda v: pd.Timedelta(seconds=v),
-}
 MONEY = {
     "dollars before": lambda v: f"${v:,}",
     "dollars behind": lambda v: f"{v:,} $",
@@ -79,10 +81,10 @@ LISTS = {
         {f"c{n}": list(one) for n, one in enumerate(zip(*v, strict=True))} if np.ndim(v) == 2 else v
     ),
     "named tuple": lambda v: namedtuple("Pair", [f"n{n}" for n in range(len(v))])(*v),
+    "queue": lambda v: deque(v),
+    "values of a dictionary": lambda v: dict(enumerate(v)).values(),
     "list of texts": lambda v: [str(one) if isinstance(one, float) else one for one in v],
     "list of NumPy numbers": lambda v: [np.float64(o) if isinstance(o, float) else o for o in v],
-    "queue": deque,
-    "values of a dictionary": lambda v: dict(enumerate(v)).values(),
     "rows by their first": lambda v: (
         {row[0]: list(row[1:]) for row in v}
         if np.ndim(v) == 2 and len(v[0]) > 1 and len({row[0] for row in v}) == len(v)
@@ -91,6 +93,7 @@ LISTS = {
 }
 YIELDED = {
     "generator": lambda v: (one for one in v),
+    "iterator": iter,
     "map": lambda v: map(plain, v),
     "zip": lambda v: zip(*zip(*v, strict=True), strict=True) if np.ndim(v) == 2 else iter(v),
 }
@@ -98,6 +101,9 @@ TEXTS = {
     "upper": str.upper,
     "lower": str.lower,
     "padded": lambda v: f" {v}\n",
+    "end of a sentence": lambda v: f"{v}.",
+    "quoted": lambda v: f'"{v}"',
+    "in brackets": lambda v: f"({v})",
     "title": str.title,
     "list of one": lambda v: [v],
     "text of NumPy": np.str_,
@@ -111,8 +117,18 @@ ENDLESS = {
     "NumPy": lambda v: np.float32("inf"),
     "list of one": lambda v: [v],
 }
-GROUPS = NUMBERS, COUNTS, SHARES, TIMES, MONEY, LISTS, YIELDED, TEXTS, NOTHING, ENDLESS
-COUNT = sum(map(len, GROUPS))
+SECONDS = {
+    "time of datetime": lambda v: datetime.timedelta(seconds=v),
+    "difference of times": lambda v: pd.Timedelta(v * 1e9, "ns"),
+    "difference of times of NumPy": lambda v: np.timedelta64(round(v * 1e15), "fs"),
+    "spelled out": lambda v: f"{1000 * v:.12g} milliseconds",
+}
+PAIRS = {"one text": ", ".join}
+KINDS = (
+    *(NUMBERS, COUNTS, SHARES, MONEY, SECONDS),
+    *(LISTS, PAIRS, YIELDED, TEXTS, NOTHING, ENDLESS),
+)
+COUNT = sum(map(len, KINDS))
 
 
 def styles(value, unit):
@@ -122,7 +138,10 @@ def styles(value, unit):
     if isinstance(value, str):
         return TEXTS
     if isinstance(value, list):
-        return LISTS if value and not any(one is None for one in value) else {}
+        if not value or any(one is None for one in value):
+            return {}
+        choice = len(value) == 2 and all(isinstance(one, str) for one in value)
+        return LISTS | PAIRS if choice else LISTS
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return {}
     if math.isinf(value):
@@ -132,7 +151,7 @@ def styles(value, unit):
         found |= MONEY
     elif unit:
         found["with its unit"] = lambda v: units.text(v, unit, digits=12)
-        found |= TIMES if unit == "s" else {}
+        found |= SECONDS if unit == "s" else {}
     elif isinstance(value, int):
         found |= COUNTS
     elif 0 < value < 1:
@@ -181,7 +200,7 @@ def _or_as_it_is(style, value):
 
 
 def test_there_are_as_many_styles_as_people_have():
-    assert COUNT >= 40
+    assert COUNT >= 70
 
 
 @pytest.mark.parametrize("slug", sampled(SLUGS, 2))
@@ -206,7 +225,7 @@ def _tried(answer, unit):
         yield from styles(plain(answer), unit).items()
     elif callable(answer):
         for group in (NUMBERS, LISTS, TEXTS, NOTHING, ENDLESS):
-            for kind, style in {**group, **(YIELDED if group is LISTS else {})}.items():
+            for kind, style in (group | (YIELDED if group is LISTS else {})).items():
                 yield kind, _only(style, group)
 
 

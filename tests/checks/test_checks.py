@@ -4,6 +4,7 @@ import asyncio
 import collections
 import decimal
 import fractions
+import itertools
 import logging
 import math
 import os
@@ -16,6 +17,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import sympy
 import torch
 from hypothesis import given, strategies as st
 
@@ -130,6 +132,15 @@ Row = collections.namedtuple("Row", "workers seconds")
         (torch.tensor(0.5, requires_grad=True), 0.5),
         (torch.tensor([1, 2]), [1, 2]),
         (torch.tensor([0.5], dtype=torch.bfloat16), [0.5]),
+        (pd.RangeIndex(1, 4), [1, 2, 3]),
+        (collections.deque([1, 2]), [1, 2]),
+        ({"a": 1, "b": 2}.values(), [1, 2]),
+        (np.roots([1, 0, 1])[0] * 1j, -1.0),
+        (np.timedelta64(35, "ns"), 3.5e-8),
+        (pd.Timedelta("35 ms"), 0.035),
+        (pd.Series(pd.to_timedelta(["1 s", "2 min"])), [1.0, 120.0]),
+        (sympy.Rational(1, 4), 0.25),
+        (sympy.Integer(7), 7),
         (LyingFloat(2.0), 2.0),
         (LyingScalar(2.0), 2.0),
         (np.array([1.0, 2.0]).view(LyingArray), [1.0, 2.0]),
@@ -140,6 +151,12 @@ def test_numbers_from_every_library_are_numbers_and_subclasses_cannot_lie(value,
     got = plain(value)
     assert got == expected
     assert type(got) is type(expected)
+
+
+def test_what_a_function_yields_is_a_list_unless_it_never_ends():
+    assert call(lambda n: (i * i for i in range(n)), [3]).value == [0, 1, 4]
+    assert call(lambda: zip("ab", [1, 2], strict=True)).value == [["a", 1], ["b", 2]]
+    assert "more than" in call(itertools.count).value.what
 
 
 NOT_PLAIN = {
@@ -456,7 +473,7 @@ def test_what_cannot_be_read_in_the_students_process_is_told_as_beside_them():
     there = wire.decoded(wire.encoded(plain({"a", "b"})))
     assert plain(there) == there
     says = "half(4) returned a set, which has no order: make it a list"
-    assert verdict(lambda x: there).text == verdict(lambda x: {"a"}).text == says
+    assert verdict(lambda x: there).text == verdict(lambda x: {"a", "b"}).text == says
     assert plain(Unreadable(["no text"])) == {"what": ["no text"]}
 
 

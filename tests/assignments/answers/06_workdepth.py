@@ -148,7 +148,7 @@ def belt(stages, work, overhead, microbatches):
 p, work, overhead = line.stages, line.work, line.overhead
 root = ((p - 1) * work / overhead) ** 0.5
 soonest = min(int(root), int(root) + 1, key=lambda m: float(belt(p, work, overhead, m)[0]))
-few = next(m for m in range(1, 9999) if (p - 1) / (m + p - 1) <= 0.02 + 1e-12)
+few = next(m for m in range(1, 9999) if (p - 1) / (m + p - 1) <= 0.01 + 1e-12)
 slower = belt(p, work, overhead, few)[0] / belt(p, work, overhead, soonest)[0]
 why = ["Overhead", "A"]
 """,
@@ -247,6 +247,20 @@ def parts(costs, workers, deadline):
 """
 
 
+_HALVING = """
+def parts(costs, workers, deadline):
+    *rest, longest = sorted(costs)
+    def late(n):
+        night = dags.independent(rest + [longest / n] * n)
+        return schedule.greedy(night, workers, "longest").makespan > deadline
+    few, many = 0, 51
+    while many - few > 1:
+        n = (few + many) // 2
+        few, many = (n, many) if late(n) else (few, n)
+    return many if many < 51 else None
+"""
+
+
 def _scan(
     combine="a * a2, a2 * b + b2", grow="2 * reach", until="n", pair="(i - reach, i)", end=""
 ):
@@ -312,6 +326,17 @@ saved = {saved}
 """
 
 
+# As in 3.1, but the last bucket may be a small one, and then the longest chain turns before it.
+_TWO_CHAINS = """
+def step(layers, f, b, start, each, bucket):
+    full, left = divmod(layers, bucket)
+    all_sent = min(bucket, layers) * b + (full + (left > 0)) * start + layers * each
+    all_computed = layers * b + start + (left or bucket) * each
+    return layers * f + max(all_sent, all_computed)
+"""
+_DIVISOR = "min((n for n in range(1, mesh.layers + 1) if mesh.layers % n == 0), key=mine)"
+
+
 def _belt(
     seconds="(m + p - 1) * (w / m + o)",
     wasted="1 - w / t",
@@ -327,7 +352,8 @@ def belt(p, w, o, m):
 def lasts(m):
     return (m + line.stages - 1) * (line.work / m + line.overhead)
 
-few = 49 * (line.stages - 1)
+few = 99 * (line.stages - 1)
+_root = ((line.stages - 1) * line.work / line.overhead) ** 0.5
 soonest = {soonest}
 slower = {slower}
 why = {why!r}
@@ -359,6 +385,8 @@ WRONG = {
         (2, "that is likely, not sure", _duel(other="worst")),
         (2, "that is possible, not sure", _duel(mine="best")),
         (2, "fewer seconds win", _duel(first="two", second="one")),
+        (2, "gives a wrong answer", _duel(body="worst = lambda c: c[1] * (work / c[0] + depth)")),
+        (2, "gives a wrong answer", _duel(body="best = lambda c: c[1] * work / c[0]")),
         (2, "says nothing of the CPU", _duel(deepest="chips.work / chips.gpu_lanes")),
         (2, "a lane of the GPU is slower", _duel(deepest="chips.work / chips.cpu_lanes")),
         (2, "to be sure, take its worst", _duel(deepest="best")),
@@ -402,6 +430,22 @@ WRONG = {
         ),
         (2.667, "not for 0.4", _keeps(promised="int(1 + (1 - floor) * work / depth)")),
         (
+            1.333,
+            "gives a wrong answer",
+            _keeps("max(k for k in efficiency if efficiency[k] >= floor and k <= 1024)"),
+        ),
+        (1.333, "gives a wrong answer", _keeps("max(1, round(work / depth / floor))")),
+        (
+            2.667,
+            "gives a wrong answer",
+            _keeps(promised="min(1000, int(1 + (1 / floor - 1) * work / depth))"),
+        ),
+        (
+            2.667,
+            "not the right number",
+            _keeps(promised="max(1, round(1 + (1 / floor - 1) * work / depth))"),
+        ),
+        (
             0,
             "not a whole number",
             _keeps("work / depth / floor", "1 + (1 / floor - 1) * work / depth"),
@@ -420,6 +464,10 @@ WRONG = {
         (0, "the answer is None", _parts(none="0")),
         (0, "not the right number", _parts(rule="first ready")),
         (0, "not the right number", _parts(first=2)),
+        (0, "gives", _parts(cut="[cost for cost in costs if cost != longest]")),
+        (0, "gives", _parts(none="51")),
+        (0, "gives", _parts() + _HALVING),
+        (0, "gives", _parts().replace("range(1, 51)", "range(1, 50)")),
     ],
     "2-3": [
         (2, "that does the second step first", _scan("a * a2, a * b2 + b")),
@@ -434,6 +482,7 @@ WRONG = {
         ),
         (3, "one at a time is the loop again", _scan() + _LOOP),
         (2, "gives a wrong answer", _scan(until="n - 1")),
+        (2, "gives a wrong answer", _scan(until="min(n, 32)")),
     ],
     "3-1": [
         (2, "while the network keeps up", _exposed("e")),
@@ -453,6 +502,8 @@ WRONG = {
         (2, "only what remains", _step(gathered="first + bucket")),
         (2, "waits for all of its layers", _step(ready="layers * f + (first + 1) * b")),
         (2, "each for a layer", _step(cost="start + each")),
+        (2, "gives a wrong answer", _step() + _TWO_CHAINS),
+        (3, "wrong best, as graded", _step(best=_DIVISOR)),
         (3, "the network falls behind", _step(best="1")),
         (3, "nothing overlaps", _step(best="mesh.layers")),
         (3, "against buckets of one layer", _step(saved="mine(mesh.layers) - mine(best)")),
@@ -469,6 +520,8 @@ WRONG = {
         (3.2, "look at the seconds of the step", _belt(soonest="few")),
         (3.2, "rule of thumb", _belt(soonest="4 * line.stages")),
         (3.2, "all devices but one wait", _belt(soonest="1")),
+        (3.2, "is not the right answer", _belt(soonest="min(range(1, 129), key=lasts)")),
+        (3.2, "is not the right answer", _belt(soonest="int(_root) + (_root % 1 < 0.5)")),
         (3.2, "upside down", _belt(slower="lasts(soonest) / lasts(few)")),
         (3.2, "the bubble only falls", _belt(why=("bubble", "b"))),
         (3.2, "one of the two only falls", _belt(why=("both", "b"))),
@@ -584,7 +637,7 @@ def _belts(n):
     def lasts(m):
         return (m + n.stages - 1) * (n.work / m + n.overhead)
 
-    return lasts(49 * (n.stages - 1)) / lasts(round(_root(n)))
+    return lasts(99 * (n.stages - 1)) / lasts(round(_root(n)))
 
 
 def _far_from_the_middle(n):
@@ -616,12 +669,12 @@ BOUNDS = {
         ),
     },
     "3-2": {
-        "layers in the best bucket": (lambda n: _ranked(n)[0], 2, 10),
+        "layers in the best bucket": (lambda n: _ranked(n)[0], 2, 12),
         "runner-up": (lambda n: _lasts(n, _ranked(n)[1]) / _lasts(n, _ranked(n)[0]), 1.0005, 1.1),
         "gain over single layers": (lambda n: _lasts(n, 1) / _lasts(n, _ranked(n)[0]), 1.03, 2),
     },
     "3-3": {
-        "micro-batches": (_root, 20, 130),
+        "micro-batches, beyond a short search": (_root, 135, 260),
         "from the middle": (_far_from_the_middle, 0.05, 0.5),
         "small bubble over soonest": (_belts, 1.2, 6),
         "from four for each stage": (lambda n: abs(_root(n) / n.stages / 4 - 1), 0.05, 3),

@@ -150,6 +150,7 @@ def _bits(new="s, v, s, v", old="s, 1, s, 1", needed=("flat", "a")):
     return _BITS.format(new=new, old=old, needed=needed)
 
 
+_RIGHT = "right(2) - right(layer.width)"
 _EARLIER = "leaves(layer.n, layer.k, 2, *chip) - leaves(layer.n, layer.k, layer.width, *chip)"
 
 
@@ -166,6 +167,10 @@ def _narrow(
 import math
 
 chip = layer.peak, layer.bandwidth
+
+def right(width):
+    n, k, r = layer.n, layer.k, layer.peak / layer.bandwidth
+    return math.ceil(r * width * n * k / (2 * n * k - 2 * r * (n + k)))
 
 def bytes_of(batch, n, k, width):
     rows = 2 * batch * (n + k)
@@ -425,6 +430,15 @@ WRONG = {
             _narrow(earlier="leaves(layer.n, layer.k, layer.width, *chip)"),
         ),
         (3, "turn the difference round", _narrow(earlier=f"-({_EARLIER})")),
+        *(
+            (3, "on fresh inputs: gives", _narrow(leaves=leaves, earlier=_RIGHT))
+            for leaves in (
+                "max(1, round(r * width * n * k / spare))",
+                "1 + int(r * width * n * k / spare)",
+                "min(1000, math.ceil(r * width * n * k / spare))",
+                "next((m for m in range(1, 100_000) if spare * m >= r * width * n * k), np.inf)",
+            )
+        ),
     ],
     "1-3": [
         (1, "that adds both clocks", _offers(each="both")),
@@ -535,6 +549,7 @@ WRONG = {
             _service("int(b / (rate * layers * cache(shape, n)))"),
         ),
         (2, "a token passes all of them", _service("count(shape, 1, n, rate, p, b)")),
+        (3, "gives a wrong answer", _service("min(10_000, count(shape, layers, n, rate, p, b))")),
         (3, "twice the context is twice the cache", _service(doubled="users")),
         (3, "leaves room for fewer", _service(doubled="2 * users")),
     ],
@@ -542,6 +557,22 @@ WRONG = {
         (4, "that is by the mean", _roofs(roof="max(w / mean(s) for w, s in runs)")),
         (4, "that is by the fastest call", _roofs(roof="max(w / min(s) for w, s in runs)")),
         (4, "a roof is the highest", _roofs(roof="min(w / median(s) for w, s in runs)")),
+        (
+            4,
+            "gives a wrong answer",
+            _roofs(roof="max(w / sorted(s)[len(s) // 2] for w, s in runs)"),
+        ),
+        (
+            4,
+            "gives a wrong answer",
+            _roofs(roof="max(w / sorted(s)[(len(s) - 1) // 2] for w, s in runs)"),
+        ),
+        (4, "gives a wrong answer", _roofs(roof="max(w / s[len(s) // 2] for w, s in runs)")),
+        (
+            4,
+            "gives a wrong answer",
+            _roofs(roof="(lambda w, s: w / median(s))(*max(runs))"),
+        ),
         (
             4,
             "that is all work over all time",
@@ -566,6 +597,11 @@ WRONG = {
             _growth(power="times[many] / times[few]"),
         ),
         (2, "the words are turned round", _growth(words="compute memory launch")),
+        (
+            2,
+            "gives a wrong answer",
+            _growth(power="math.log(max(seconds) / min(seconds)) / math.log(many / few)"),
+        ),
         (3, "by the bytes and upside down", _growth(times="2")),
         (3, "fp16 takes longer", _growth(times="0.0012875 / 0.103825")),
         (3, "that compares with bf16", _growth(times="0.103825 / 0.000322255")),
@@ -645,7 +681,7 @@ BOUNDS = {
         "gain of the bandwidth": (lambda n: _gain(n, 1.0, 1.5) / _gain(n), 1.05, 1.45),
     },
     "2-1": {
-        "sequences": (_sequences, 4, 400),
+        "sequences, beyond a short search": (_sequences, 135, 1900),
         "from whole": (lambda n: _from_whole(_sequences(n)), 0.02, 0.5),
         "with the weights forgotten, from the public answer": (_forgotten, 0.5, 900),
     },

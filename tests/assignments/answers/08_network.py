@@ -77,6 +77,9 @@ inside = plan.size * (g - 1) / g / plan.inside
 across = plan.size / g * 2 * (n - 1) / n / plan.outside
 phases = np.array([inside, across, inside])
 factor = (2 * inside + across + 2 * inside) / phases.sum()
+
+def pipelined(*phases):
+    return np.max([phases[0] + phases[2], phases[1]])
 """,
     "answer-3-2": """
 message = bench.busbw / (2 * (bench.workers - 1) / bench.workers)
@@ -114,12 +117,18 @@ _PACK = """
 def pack(size, alpha, bandwidth, share):
     return {}
 """
+_NEEDED = "alpha * bandwidth * share / (1 - share) / size"
 _WHICH = """
 def which(alpha, times):
     names = {{"ring": {}, "recursive doubling": {}, "halving-doubling": {}}}
     def off(rounds):
         return sum(abs(np.log(t / alpha / rounds(k))) for k, t in times.items())
     return min(names, key=lambda name: off(names[name]))
+"""
+_ONE = """
+by_all = which
+def which(alpha, times):
+    return by_all(alpha, {{{0}: times[{0}]}})
 """
 _RING = "lambda k: 2 * (k - 1)"
 _ONCE, _TWICE = "lambda k: np.log2(k)", "lambda k: 2 * np.log2(k)"
@@ -157,7 +166,11 @@ inside = (1 - 1 / plan.per_node) * plan.size / plan.inside
 across = 2 * (1 - 1 / plan.nodes) * plan.size / plan.per_node / plan.outside
 phases = {}
 factor = {}
+
+def pipelined(scatter, across, gather):
+    return {}
 """
+_BOTH = "max(scatter + gather, across)"
 _RIGHT_FACTOR = "(4 * inside + across) / (2 * inside + across)"
 _BENCH = """
 K = bench.workers
@@ -203,11 +216,25 @@ WRONG = {
             "without bound",
             _PACK.format("int(np.ceil(alpha * bandwidth * share / size))"),
         ),
+        *(
+            (0, "gives a wrong answer", _PACK.format(found.format(_NEEDED)))
+            for found in (
+                "1 + int({})",
+                "min(1000, int(np.ceil({})))",
+                "min(65536, int(np.ceil({})))",
+                "max(2, int(np.ceil({})))",
+            )
+        ),
+        (0, "not the right number", _PACK.format(f"max(1, round({_NEEDED}))")),
     ],
     "1-3": [
         (0, "once in and once out", _WHICH.format(_RING, _TWICE, _ONCE)),
         (0, "grow with the workers themselves", 'def which(alpha, times):\n    return "ring"\n'),
         (0, "the latency tells them apart", _WHICH.format(_RING, _ONCE, "lambda k: 1e9")),
+        *(
+            (0, "gives a wrong answer", f"{_WHICH.format(_RING, _ONCE, _TWICE)}{_ONE.format(k)}")
+            for k in ("next(iter(times))", "min(times)")
+        ),
     ],
     "2-1": [
         (
@@ -247,6 +274,14 @@ WRONG = {
             "not the right number",
             _LIMIT.format("2 * np.log2(k) * alpha + moving", "int(good[0])"),
         ),
+        *(
+            (
+                0,
+                says,
+                _LIMIT.format("2 * np.log2(k) * alpha + moving", f"min({most}, int(good[-1]))"),
+            )
+            for says, most in (("not the right number", 1024), ("not the right number", 32768))
+        ),
     ],
     "2-3": [
         (0, "the largest message decides alone", _FITTED.format("sizes, seconds, 1")),
@@ -261,23 +296,42 @@ WRONG = {
     ],
     "3-1": [
         (
-            1,
+            2,
             "half of an all-reduce before",
-            _PLAN.format("[2 * inside, across, 2 * inside]", _RIGHT_FACTOR),
+            _PLAN.format("[2 * inside, across, 2 * inside]", _RIGHT_FACTOR, _BOTH),
         ),
         (
-            1,
+            2,
             "exchanges its own part only",
-            _PLAN.format("[inside, across * plan.per_node, inside]", _RIGHT_FACTOR),
+            _PLAN.format("[inside, across * plan.per_node, inside]", _RIGHT_FACTOR, _BOTH),
         ),
-        (1, "goes out and comes back", _PLAN.format("[inside, across / 2, inside]", _RIGHT_FACTOR)),
         (
-            1,
-            "already count one direction",
-            _PLAN.format("[inside / 2, across / 2, inside / 2]", _RIGHT_FACTOR),
+            2,
+            "goes out and comes back",
+            _PLAN.format("[inside, across / 2, inside]", _RIGHT_FACTOR, _BOTH),
         ),
-        (3, "stays as it is", _PLAN.format("[inside, across, inside]", "2.0")),
-        (3, "upside down", _PLAN.format("[inside, across, inside]", "1 / (" + _RIGHT_FACTOR + ")")),
+        (
+            2,
+            "already count one direction",
+            _PLAN.format("[inside / 2, across / 2, inside / 2]", _RIGHT_FACTOR, _BOTH),
+        ),
+        (3, "stays as it is", _PLAN.format("[inside, across, inside]", "2.0", _BOTH)),
+        (
+            3,
+            "upside down",
+            _PLAN.format("[inside, across, inside]", "1 / (" + _RIGHT_FACTOR + ")", _BOTH),
+        ),
+        *(
+            (3, says, _PLAN.format("[inside, across, inside]", _RIGHT_FACTOR, how))
+            for says, how in (
+                ("waits for the end of each phase", "scatter + across + gather"),
+                ("these carry both", "max(scatter, across, gather)"),
+                ("not always the busier one", "across"),
+                ("not done before it", "min(scatter + gather, across)"),
+                ("not the right number", "scatter + gather"),
+                ("gives a wrong answer", "max(2 * scatter, across)"),
+            )
+        ),
     ],
     "3-2": [
         (1, "a port carries more", _BENCH.format("K / (2 * (K - 1))")),
@@ -293,6 +347,10 @@ WRONG = {
         ),
         (1, "wait in line", _FEWEST.format(_EACH, "c", "0")),
         (3, "not the right number", _FEWEST.format(_EACH, _LEFT, "1000")),
+        *(
+            (points, "gives a wrong answer", _FEWEST.format(_EACH, _LEFT, "0").replace("1001", end))
+            for points, end in ((1, "101"), (1, "129"), (1, "501"), (1, "1000"), (3, "2000"))
+        ),
     ],
     "3-4": [
         (

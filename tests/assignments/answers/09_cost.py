@@ -8,7 +8,7 @@ The student can multiply a price by hours and has read of MFU. What each task di
 2-1  hides more than there is compute; takes the smallest in time for the cheapest
 2-2  believes that a faster device makes all of the job faster
 2-3  forgets that one machine stops them all; waits for nobody
-3-1  fits a form that has no falling term
+3-1  fits a form that has no falling term; lets a cost be negative
 3-2  counts in seconds, pays one GPU, charges the efficiency twice
 3-3  decides by the best guess alone, or by size instead of by bill
 """
@@ -82,15 +82,18 @@ bill = np.float64(spot.ratio) / lasting(spot.machines, 3600 * spot.hours, 60, 30
 late = bill / spot.ratio * (1 + spot.machines * 0.5 / spot.hours)
 """,
     "answer-3-1": """
+from scipy.optimize import lsq_linear
+
 def forecasts(workers, seconds, at):
     n, t = np.array(workers, float), np.array(seconds, float)
-    forms = [[np.ones_like, np.positive, np.log], [np.ones_like, np.positive, np.log, np.reciprocal]]
-    answers = []
-    for form in forms:
-        a = np.stack([f(n) for f in form], axis=1)
-        x = np.linalg.pinv(a) @ t
-        answers.append(sum(c * f(np.float64(at)) for c, f in zip(x, form)))
-    return answers
+    form = [np.ones_like, np.positive, np.log, np.reciprocal]
+    a = np.stack([f(n) for f in form], axis=1)
+    first = np.linalg.pinv(a[:, :3]) @ t
+    scale = np.linalg.norm(a / t[:, None], axis=0)
+    bounds = (0, np.inf)
+    second = lsq_linear(a / t[:, None] / scale, np.ones(len(t)), bounds, method="bvls").x / scale
+    at = np.array([f(np.float64(at)) for f in form])
+    return [at[:3] @ first, at @ second]
 """,
     "answer-3-2": """
 def repaired(tokens_per_second, gpus, price, efficiency, kept):
@@ -231,16 +234,21 @@ late = {late}
 """
 
 
-def _forms(first="3", second="4", answer="found"):
+_LEAST = "np.linalg.lstsq({}, {}, rcond=None)[0]".format
+_FREE = _LEAST("form[:, :3]", "t")
+_SHARES, _ONES = "form / t[:, None]", "np.ones(len(t))"
+
+
+def _forms(first=_FREE, second=f"nnls({_SHARES}, {_ONES})[0]", answer="found"):
     return f"""
+from scipy.optimize import nnls
+
 def forecasts(workers, seconds, at):
     def columns(n):
-        n = np.asarray(n, float)
-        return np.column_stack([np.ones_like(n), n, np.log(n), 1 / n])
-    found = []
-    for k in ({first}, {second}):
-        x = np.linalg.lstsq(columns(workers)[:, :k], np.array(seconds, float), rcond=None)[0]
-        found.append(float(columns([at])[0, :k] @ x))
+        n = np.array(n, float)
+        return np.stack([n**0, n, np.log(n), 1 / n], axis=1)
+    form, t = columns(workers), np.array(seconds, float)
+    found = [columns([at])[0, : len(x)] @ x for x in ({first}, {second})]
     return {answer}
 """
 
@@ -314,6 +322,9 @@ WRONG = {
         (1, "upside down", _cure(factor="1 - lost / step")),
         (1, "the largest alone", _cure(factor="step / mean[0]")),
         (3, "nothing", _cure(none=" ")),
+        (1, "gives a wrong answer", _cure("list(np.median(ranks, axis=0))")),
+        (1, "gives a wrong answer", _cure("ranks[0]")),
+        (1, "gives a wrong answer", _cure("ranks[-1]")),
     ],
     "2-1": [
         (4 - 2 * _SEVENTH, "no run hides all of it", _offer("0")),
@@ -329,6 +340,11 @@ WRONG = {
         (4 - 2 * _SEVENTH, "not always the cheapest run", _offer(key="gpus")),
         (4 - 3 * _SEVENTH, "there it ends too late", _offer(left="True")),
         (4 - 2 * _SEVENTH, "that is the fastest", _offer(key="took")),
+        (4 - 2 * _SEVENTH, "gives a wrong answer", _offer(key="hourly")),
+        *(
+            (4 - 2 * _SEVENTH, "gives a wrong answer", _offer().replace(" in offers]", once))
+            for once in (" in dict(offers).items()]", " in dict(offers[::-1]).items()]")
+        ),
         (4 - _SEVENTH, "nothing in time", _offer(none="8")),
         (4 - _SEVENTH, "the fastest is not asked for", _offer(best="8 * run.block")),
         (4 - _SEVENTH, "follows from your own `best`", _offer(best="8 * run.block")),
@@ -356,6 +372,7 @@ WRONG = {
         (2.4, "the dearer one already", _spot("k + (k > 0)")),
         (2.4, "one more is still cheaper", _spot("k - 1 if k else 0")),
         (2.4, "a restart is billed", _spot(cost="0")),
+        (2.4, "gives a wrong answer", _spot("min(k, 1000)")),
         (3.2, "are billed", _spot(bill="q")),
         (3.2, "for a single machine", _spot(bill="q / single")),
         (3.2, "the wait is not billed", _spot(bill="q / kept * (1 + wait / mu)")),
@@ -366,8 +383,13 @@ WRONG = {
     ],
     "3-1": [
         (0, "comes first", _forms(answer="found[::-1]")),
-        (0, "has no d/N", _forms("4")),
-        (0, "one term more", _forms(second="3")),
+        (0, "has no d/N", _forms(_LEAST("form", "t"))),
+        (0, "one term more", _forms(second=f"nnls(({_SHARES})[:, :3], {_ONES})[0]")),
+        (0, "still fitted like the first", _forms(second=_LEAST("form", "t"))),
+        (0, "one of these costs is below zero", _forms(second=_LEAST(_SHARES, _ONES))),
+        (0, "fit them again", _forms(second=f"np.maximum({_LEAST(_SHARES, _ONES)}, 0)")),
+        (0, "errors are relative", _forms(second="nnls(form, t)[0]")),
+        (0, "on the seconds as they are", _forms(_LEAST(f"({_SHARES})[:, :3]", _ONES))),
     ],
     "3-2": [
         (1, "what the colleague's function returns", _tokens("1e6 / t * p / e / k")),
@@ -389,6 +411,8 @@ WRONG = {
         (1, "the sure one comes first", _order(pair="pick(b), pick(a)")),
         (1, "the whole interval is in time", _order(sure="r[2] <= deadline")),
         (2, "not always the cheapest", _order(key="r[0]")),
+        (2, "gives a wrong answer", _order(key="r[0] * r[3]")),
+        (2, "gives a wrong answer", _order(key="r[0] * r[1]")),
         (1, "that is the fastest", _order(key="r[2]")),
         (3, "None", _order(none="0")),
         (3, "that surely keep it", _order(held="r[1] <= deadline")),
@@ -475,7 +499,6 @@ SURVIVORS = {
     "2-3: ratio < kept(machines + 1, one, write, restart) → "
     "ratio <= kept(machines + 1, one, write, restart)": _ZERO,
     "2-3: 300 → 301": "a second more of restart moves the bill by less than the tolerance",
-    "3-1: 4 → 5": "there are four columns, and a slice of five of them is all four",
     "3-1: 1 → 2": "twice the column of 1/N spans the same curves",
 }
 

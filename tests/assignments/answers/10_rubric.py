@@ -128,6 +128,33 @@ if low < claims.speedup < high:
 review = dict(zip(["speedup", "accuracy", "cause", "energy"], [*words, "not measured"]))
 """
 
+_PASSING = """
+def passing(rows, tolerance):
+    base = {}
+    return sorted(k for k, q in rows if base - q <= tolerance)
+""".format
+
+_RECOMMEND = """
+def recommend(rows, tolerance, floor, deadline):
+    first, alone, _, best = {}
+    kept = [r for r in rows if best - r[3] <= tolerance and {} >= floor]
+    if deadline is None:
+        return min(kept, key=lambda r: r[1])[0] if kept else 0
+    kept = [r for r in kept if r[1] <= deadline]
+    return min(kept, key=lambda r: {})[0] if kept else 0
+""".format
+_EFFICIENCY = "first * alone / (r[0] * r[1])"
+
+_DECIDE = """
+def decide(base, row, tolerance, quantile):
+    losses = [b - r for b, r in zip(base, row)]
+    n, loss = len(losses), statistics.mean(losses)
+    margin = {}
+    if loss + margin <= tolerance:
+        return "pass"
+    return "fail" if loss - margin > tolerance else "undecided"
+""".format
+
 WRONG = {
     "1-1": [
         (
@@ -215,6 +242,10 @@ WRONG = {
             "    base = min(rows)[1]\n"
             "    return [k for k, q in rows if base - q <= tolerance]",
         ),
+        *(
+            (0, "on fresh inputs:", _PASSING(base))
+            for base in ("max(rows)[1]", "max(q for _, q in rows)", "dict(rows)[1]")
+        ),
     ],
     "2-2": [
         (
@@ -263,6 +294,17 @@ WRONG = {
     kept = [r for r in kept if first * alone / (r[0] * r[1]) >= floor]
     return min(kept, key=lambda r: r[1])[0]""",
         ),
+        *(
+            (1, "gives a wrong answer", _RECOMMEND(base, efficiency, bill))
+            for base, efficiency, bill in (
+                ("max(rows, key=lambda r: r[1])", _EFFICIENCY, "r[1] * r[2]"),
+                ("rows[0]", _EFFICIENCY, "r[1] * r[2]"),
+                ("max(rows, key=lambda r: r[3])", _EFFICIENCY, "r[1] * r[2]"),
+                ("min(rows)", "alone / (r[0] * r[1])", "r[1] * r[2]"),
+                ("min(rows)", _EFFICIENCY, "r[0] * r[1]"),
+                ("min(rows)", _EFFICIENCY, "r[2]"),
+            )
+        ),
     ],
     "2-3": [
         (
@@ -293,6 +335,17 @@ WRONG = {
     if -loss - margin > tolerance:
         return "pass"
     return "fail" if -loss + margin <= tolerance else "undecided\"""",
+        ),
+        *(
+            (0, "gives a wrong answer", _DECIDE(margin))
+            for margin in (
+                "quantile * statistics.pstdev(losses) / n**0.5",
+                "quantile * statistics.stdev(losses) / (n - 1) ** 0.5",
+                "quantile * statistics.stdev(losses)",
+                "quantile * statistics.stdev(losses) / n",
+                "statistics.stdev(losses) / n**0.5",
+                "2 * statistics.stdev(losses) / n**0.5",
+            )
         ),
     ],
     "3-1": [
@@ -337,6 +390,22 @@ WRONG = {
             "ceiling = 1 / wall.serial\n"
             "half = 1 + math.ceil(1 / wall.serial)\n"
             "share = 1 - wall.exposed / (wall.seconds - wall.alone / wall.workers)",
+        ),
+        *(
+            (
+                3,
+                "is not the right answer",
+                f"""
+ceiling = 1 / wall.serial
+half = {half}
+share = wall.exposed / (wall.seconds - wall.alone / wall.workers)
+""",
+            )
+            for half in (
+                "next((k for k in range(1, 1001) if 1 + wall.serial * (k - 1) >= 2), 0)",
+                "math.ceil(1 / wall.serial) + 2",
+                "wall.workers",
+            )
         ),
     ],
     "3-2": [
@@ -400,6 +469,11 @@ def _from_bill(n):
     return abs(bill / n.times - 1) if bill else 1.0
 
 
+def _fitted(n):
+    """Return what the fit of the study says of its largest size."""
+    return n.alone * (n.serial + (1 - n.serial) / n.workers)
+
+
 _ENDS = {2: (0.738, 1.685), 4: (0.518, 1.22)}  # of the recorded speedups, 95% each
 
 BOUNDS = {
@@ -422,6 +496,8 @@ BOUNDS = {
         ),
     },
     "3-1": {
+        "clock over fit": (lambda n: n.seconds / _fitted(n), 0.95, 1.05),
+        "half, beyond a short search": (lambda n: 1 + 1 / n.serial, 1050, 2600),
         "ceiling far from whole": (lambda n: abs(1 / n.serial % 1 - 0.5), 0, 0.48),
         "share": (lambda n: n.exposed / (n.seconds - n.alone / n.workers), 0.05, 0.45),
     },
