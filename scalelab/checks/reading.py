@@ -88,14 +88,14 @@ def lists(value: dict[object, object]) -> Iterator[list[object]]:
     >>> [*lists({"letter": "C", "factor": 1.8})], [*lists({2: 0.9, 4: 0.7})]
     ([['C', 1.8]], [[0.9, 0.7], [[2, 0.9], [4, 0.7]]])
     >>> [*lists({"K": [2, 4], "E": [0.9, 0.7]})]
-    [[[2, 4], [0.9, 0.7]], [[2, 0.9], [4, 0.7]]]
+    [[[2, 4], [0.9, 0.7]], [[2, 0.9], [4, 0.7]], [['K', 2, 4], ['E', 0.9, 0.7]]]
     """
     columns = [*value.values()]
     yield columns
     lengths = {len(c) if isinstance(c, list) else -1 for c in columns}
     if len(lengths) == 1 and -1 not in lengths:
         yield [list(row) for row in zip(*columns, strict=True)]
-    if all(isinstance(key, (int, float)) for key in value):
+    if -1 not in lengths or all(isinstance(key, (int, float)) for key in value):
         yield [[key, *(one if isinstance(one, list) else [one])] for key, one in value.items()]
 
 
