@@ -102,7 +102,7 @@ def lists(value: dict[object, object]) -> Iterator[list[object]]:
 def readings(value: object) -> Iterator[object]:
     """Yield what a plain value may say where a list is asked: itself, then its dictionaries as lists.
 
-    >>> [*readings([{"K": 2, "E": 0.9}])][1:2], [*readings({8: [1.0, 1.0], 16: [1.7, 0.85]})][2:3]
+    >>> [*readings([{"K": 2, "E": 0.9}])][1:2], [*readings({8: [1.0, 1.0], 16: [1.7, 0.85]})][3:]
     ([[[2, 0.9]]], [[[8, 1.0, 1.0], [16, 1.7, 0.85]]])
     """
     yield value
