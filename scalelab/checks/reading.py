@@ -99,21 +99,21 @@ def lists(value: dict[object, object]) -> Iterator[list[object]]:
     >>> [*lists({"letter": "C", "factor": 1.8})], [*lists({2: 0.9, 4: 0.7})]
     ([['C', 1.8]], [[0.9, 0.7], [[2, 0.9], [4, 0.7]]])
     >>> [*lists({"K": [2, 4], "E": [0.9, 0.7]})]
-    [[[2, 4], [0.9, 0.7]], [[2, 0.9], [4, 0.7]]]
+    [[[2, 4], [0.9, 0.7]], [[2, 0.9], [4, 0.7]], [['K', 2, 4], ['E', 0.9, 0.7]]]
     """
     columns = [*value.values()]
     yield columns
     lengths = {len(c) if isinstance(c, list) else -1 for c in columns}
     if len(lengths) == 1 and -1 not in lengths:
         yield [list(row) for row in zip(*columns, strict=True)]
-    if all(isinstance(key, (int, float)) for key in value):
+    if -1 not in lengths or all(isinstance(key, (int, float)) for key in value):
         yield [[key, *(one if isinstance(one, list) else [one])] for key, one in value.items()]
 
 
 def readings(value: object) -> Iterator[object]:
     """Yield what a plain value may say where a list is asked: itself, then its dictionaries as lists.
 
-    >>> [*readings([{"K": 2, "E": 0.9}])][1:2], [*readings({8: [1.0, 1.0], 16: [1.7, 0.85]})][2:3]
+    >>> [*readings([{"K": 2, "E": 0.9}])][1:2], [*readings({8: [1.0, 1.0], 16: [1.7, 0.85]})][3:]
     ([[[2, 0.9]]], [[[8, 1.0, 1.0], [16, 1.7, 0.85]]])
     """
     yield value
