@@ -68,7 +68,9 @@ def gates(report: Report) -> Table:
         "Karp-Flatt": [_implied(row) for row in rows],
     }
     return table(
-        columns, f"{report.name}: the gate, the limits, and the serial fraction of each row"
+        columns,
+        f"{report.name}: the gate, the limits, and the serial fraction of each row",
+        stamp=report.stamp,
     )
 
 
