@@ -15,7 +15,7 @@ from scalelab.refusal import Refusal
 @click.option("--batch", default="256", show_default=True, help="Global; or one for each size.")
 @click.option("--warmup", type=float, default=0.0, help="Share of the steps: the rate rises.")
 @click.option("--weak", is_flag=True, help="Let samples and batch grow with the workers.")
-@click.option("--epochs", type=int, default=4, show_default=True, help="Passes over the data.")
+@click.option("--epochs", type=int, default=3, show_default=True, help="Passes over the data.")
 @click.option("--tolerance", type=float, default=0.02, show_default=True, help="Of accuracy.")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--limit", type=float, default=300, show_default=True, help="Seconds for a launch.")

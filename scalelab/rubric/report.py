@@ -50,20 +50,26 @@ class Scores:
         """What of the efficiency the machines alone keep; None where the training is not known."""
         return None if self.learning is None else self.efficiency / self.learning
 
-    def supports(self, **stated: float) -> dict[str, str]:
-        """Whether each number stated is "supported", "contradicted" or "undecided" by the runs.
-
-        `speedup` and `efficiency` are claimed to be at least so much, `loss` of quality and
-        `cost_per_work` at most. Section 41.6.
-        """
+    @property
+    def spreads(self) -> dict[str, Spread]:
+        """Between what each number that can be claimed surely lies, by its name."""
         gate = self.gate
-        spreads = {
+        return {
             "speedup": self.speedup_spread,
             "efficiency": self.efficiency_spread,
             "loss": Spread(gate.low, gate.high, gate.tested),
+            "cost": self.cost_spread.times(self.cost / self.cost_per_work),
             "cost_per_work": self.cost_spread,
         }
-        return {name: spreads[name].verdict(**{bound(name): v}) for name, v in stated.items()}
+
+    def supports(self, **stated: float) -> dict[str, str]:
+        """Whether each number stated is "supported", "contradicted" or "undecided" by the runs.
+
+        `speedup` and `efficiency` are claimed to be at least so much, `loss` of quality, `cost` and
+        `cost_per_work` at most. Section 41.6.
+        """
+        asked = {name: {bound(name): value} for name, value in stated.items()}
+        return {name: self.spreads[name].verdict(**ends) for name, ends in asked.items()}
 
     @property
     def eligible(self) -> bool:

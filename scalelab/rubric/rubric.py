@@ -119,7 +119,10 @@ def plain(report: Report, full: bool = False) -> dict[str, Any]:
     """What `--json` prints: numbers, text and null; `full` adds the rest of the report. Section 41.6."""
     serial, ceiling = report.serial, report.serial.ceiling if report.serial else None
     document: dict[str, Any] = {
-        "rows": [{name: getattr(row, name) for name in _COLUMNS} for row in report.rows],
+        "rows": [
+            {name: getattr(row, name) for name in _COLUMNS} | {"intervals": _intervals(row, report)}
+            for row in report.rows
+        ],
         "serial_fraction": serial.value if serial else None,
         "ceiling": ceiling if ceiling is not None and ceiling < math.inf else None,
         "predicted_speedup": report.predicted_speedup,
@@ -143,6 +146,32 @@ def plain(report: Report, full: bool = False) -> dict[str, Any]:
         document["serial"] = vars(serial) if serial else None
         document["shortfall"] = vars(report.shortfall) if report.shortfall else None
     return document
+
+
+def _intervals(row: Scores, report: Report) -> dict[str, dict[str, float | str | None]]:
+    """How sure each of the four numbers is, and what the runs say of what is asked of it."""
+    limits = report.limits
+    asked = {
+        "speedup": 1.0, "efficiency": limits.floor, "loss": limits.tolerance, "cost": limits.budget,
+    }  # fmt: skip
+    words = row.supports(**{name: value for name, value in asked.items() if value is not None})
+    # The gate forgives what rounding does to a difference.
+    words["loss"] = {True: "supported", False: "contradicted", None: "undecided"}[row.passes_gate]
+    if row.workers == report.baseline:  # compared with nothing but the budget
+        words = {name: word for name, word in words.items() if name == "cost"}
+    return {
+        name: _ends(row.spreads[name])
+        | {"least": None, "most": None, spread.bound(name): value, "verdict": words.get(name)}
+        for name, value in asked.items()
+    }
+
+
+def _ends(sure):
+    """Both ends and the level of each; null where one run of each size says nothing of its noise."""
+    low, high = (
+        end if sure.tested and math.isfinite(end) else None for end in (sure.low, sure.high)
+    )
+    return {"low": low, "high": high, "level": _gate.LEVEL if sure.tested else None}
 
 
 def _limits(limits: Constraints | None, given: dict[str, Any]) -> Constraints:

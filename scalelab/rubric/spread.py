@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from scalelab.refusal import Refusal
 from scalelab.rubric import gate as _gate
 
-ASKED = {"speedup": "least", "efficiency": "least", "loss": "most", "cost_per_work": "most"}
+ASKED = {
+    "speedup": "least", "efficiency": "least", "loss": "most", "cost": "most", "cost_per_work": "most",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

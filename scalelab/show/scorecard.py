@@ -68,7 +68,9 @@ def gates(report: Report) -> Table:
         "Karp-Flatt": [_implied(row) for row in rows],
     }
     return table(
-        columns, f"{report.name}: the gate, the limits, and the serial fraction of each row"
+        columns,
+        f"{report.name}: the gate, the limits, and the serial fraction of each row",
+        stamp=report.stamp,
     )
 
 
@@ -94,18 +96,11 @@ def certain(report: Report) -> Table:
 def supported(report: Report, workers: int, **stated: float) -> Table:
     """Return what the runs of one size say of a claim, a row for each number that it states."""
     row = report.row(workers)
-    found = row.supports(**stated)
-    gate = row.gate
-    ends = {
-        "speedup": (row.speedup_spread.low, row.speedup_spread.high),
-        "efficiency": (row.efficiency_spread.low, row.efficiency_spread.high),
-        "loss": (gate.low, gate.high),
-        "cost_per_work": (row.cost_spread.low, row.cost_spread.high),
-    }
+    found, ends = row.supports(**stated), row.spreads
     asked = [f"at {bound(name)} {units.text(value)}" for name, value in stated.items()]
     columns: dict[str, list] = {
         "claimed": [f"{name.replace('_', ' ')} {a}" for name, a in zip(stated, asked, strict=True)],
-        "the runs allow": [f"{ends[n][0]:.3g} to {ends[n][1]:.3g}" for n in stated],
+        "the runs allow": [f"{ends[n].low:.3g} to {ends[n].high:.3g}" for n in stated],
         "verdict": list(found.values()),
     }
     title = f"{report.name}: a claim about {units.counted(workers)}, each end {LEVEL:.0%}"

@@ -3,15 +3,18 @@
 import json
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy import stats
 
 from scalelab import records
 from scalelab.measure.capstone import one_pass
-from scalelab.rubric import rubric
+from scalelab.rubric import gate, rubric
 from scalelab.show import report as pages, scorecard
 from tests.cli.command import scalelab
 from tests.measure.capstone.test_one_pass import one
+from tests.notebooks import ROOT
 from tests.rubric.test_rubric import QUALITY, K, T, golden, study
 
 TABLE = "workers,seconds,rate,accuracy,work\n" + "".join(
@@ -38,6 +41,63 @@ def test_the_json_is_that_of_the_textbook(runs):
     expected = rubric.plain(golden())
     assert found == json.loads(json.dumps(expected))
     assert (found["cheapest"], found["largest_efficient"], found["recommended"]) == (1, 8, 8)
+
+
+def replicated(tmp_path, seconds):
+    path = tmp_path / "study.json"
+    for k, times in seconds.items():
+        for seed, time in enumerate(times):
+            one_pass.append(path, one(k, time, seed=seed))
+    return path
+
+
+def intervals(*arguments):
+    return {
+        row["workers"]: row["intervals"]
+        for row in json.loads(judged(*arguments, "--json").stdout)["rows"]
+    }
+
+
+def test_the_json_says_how_sure_each_number_is_and_keeps_what_is_asked(tmp_path):
+    """Against scipy's tests on the logarithms: Welch's of two sizes, Student's of one."""
+    times = {1: (60.0, 62.0, 59.0), 2: (33.0, 35.0, 34.0), 4: (58.0, 70.0, 50.0)}
+    found = intervals(replicated(tmp_path, times), "--floor", "0.8", "--budget", "$5")
+    logs = {k: np.log(values) for k, values in times.items()}
+    for k in (2, 4):
+        test = stats.ttest_ind(logs[1], logs[k], equal_var=False)
+        ends = np.exp(test.confidence_interval(2 * gate.LEVEL - 1))
+        ours = [found[k]["speedup"][end] for end in ("low", "high")]
+        assert ours == pytest.approx(ends)
+        assert [found[k]["efficiency"][end] * k for end in ("low", "high")] == pytest.approx(ours)
+        run = stats.t.interval(2 * gate.LEVEL - 1, 2, logs[k].mean(), stats.sem(logs[k]))
+        dollars = np.exp(run) * k / 3600  # a dollar an hour each
+        assert [found[k]["cost"][end] for end in ("low", "high")] == pytest.approx(dollars)
+        assert found[k]["loss"]["verdict"] == "supported"
+    assert {name: each["level"] for name, each in found[2].items()} == dict.fromkeys(
+        ("speedup", "efficiency", "loss", "cost"), gate.LEVEL
+    )
+    assert [found[k]["speedup"]["verdict"] for k in (1, 2, 4)] == [None, "supported", "undecided"]
+    assert [found[k]["efficiency"]["least"] for k in (1, 2, 4)] == [0.8] * 3
+    assert [found[k]["efficiency"]["verdict"] for k in (2, 4)] == ["supported", "contradicted"]
+    assert found[1]["cost"]["verdict"] == "supported"
+
+
+def test_one_run_of_each_size_is_judged_as_it_stands_and_has_no_interval(runs):
+    found = intervals(runs)[32]
+    assert (
+        {each["low"] for each in found.values()} == {None} == {e["level"] for e in found.values()}
+    )
+    words = {name: each["verdict"] for name, each in found.items()}
+    assert words == {
+        "speedup": "supported", "efficiency": "contradicted", "loss": "supported", "cost": None,
+    }  # fmt: skip
+
+
+def test_the_page_of_records_names_every_field_of_an_interval(runs):
+    page = (ROOT / "book" / "records.md").read_text().split("## What a rubric prints")[1]
+    table = page.split("## ")[0].partition("|---|")[2]
+    named = [n for line in table.splitlines() for n in re.findall("`(.+?)`", line.split(" | ")[0])]
+    assert named == list(intervals(runs)[1]["speedup"])
 
 
 def test_the_table_and_the_verdict_are_printed(runs):

@@ -21,6 +21,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scalelab.arguments import real, shown, whole
@@ -71,8 +72,28 @@ def study(
 
 def passes(*, plans: Sequence[Settings], seeds: int) -> list[list[Pass]]:
     """What each rank does: every plan with every seed, a pass each; in turn, so that drift hits all."""
-    by_seed = [[one(plan, seed) for plan in plans] for seed in range(seeds)]
+    by_seed = [_of_seed(plans, seed) for seed in range(seeds)]
     return [list(runs) for runs in zip(*by_seed, strict=True)]
+
+
+def _of_seed(plans, seed):
+    """A pass of each plan; what plans train alike, as their baseline on one worker, is trained once."""
+    from torch import distributed
+
+    count, taken, runs = distributed.get_world_size(), dict[object, Pass](), []
+    for plan in plans:
+        shared, varied = _plan.settings(plan, count)
+        trains = frozenset({**shared, **varied, "weak": None}.items())
+        run = taken[trains] if trains in taken else one(plan, seed)
+        taken[trains] = run
+        runs.append(_sealed(run, configuration=shared, varied=varied, rate=plan.price * count))
+    return runs
+
+
+def _sealed(run, **declared):
+    """The same run, declared as one plan declares it."""
+    run = replace(run, **declared, seal="")
+    return replace(run, seal=run.digest)
 
 
 def lone_share(*, plan: Settings, among: int, runs: int = 3) -> float:
@@ -80,14 +101,16 @@ def lone_share(*, plan: Settings, among: int, runs: int = 3) -> float:
 
     More than an equal part of T(1): what every worker repeats does not divide. Section 41.6.
     """
-    samples, batch = plan.at(among)
+    samples, batch, peak = plan.at(among)
     inputs, labels = classifier.drawn(samples, stream=1)
     took = []
     for seed in range(runs):
-        classifier.Classifier(plan.width, seed, among).train(inputs, labels, batch, 1, seed, most=3)
+        classifier.Classifier(plan.width, seed, among).train(
+            inputs, labels, batch, peak, 1, seed, most=3
+        )
         trained = classifier.Classifier(plan.width, seed, among)
         start = time.perf_counter()
-        trained.train(inputs, labels, batch, plan.epochs, seed, plan.warmup)
+        trained.train(inputs, labels, batch, peak, plan.epochs, seed, plan.warmup)
         took.append(time.perf_counter() - start)
     return statistics.median(took)
 
@@ -95,10 +118,10 @@ def lone_share(*, plan: Settings, among: int, runs: int = 3) -> float:
 def one(plan: Settings, seed: int) -> Pass:
     """Train once and evaluate, and return the sealed record of both."""
     trained = classifier.Classifier(plan.width, seed)
-    samples, batch = plan.at(trained.count)
+    samples, batch, peak = plan.at(trained.count)
     inputs, labels = classifier.drawn(samples, stream=1)
     held_out = classifier.drawn(classifier.HELD_OUT, stream=0)
-    trained.train(inputs, labels, batch, 1, seed, most=3)  # allocates, connects; not timed
+    trained.train(inputs, labels, batch, peak, 1, seed, most=3)  # allocates, connects; not timed
     trained = classifier.Classifier(plan.width, seed)
     configuration, varied = _plan.settings(plan, trained.count)
     with one_pass.taking(
@@ -111,7 +134,7 @@ def one(plan: Settings, seed: int) -> Pass:
             energy.meter() if first else contextlib.nullcontext()
         )
         with meter as spent, run.work(samples * plan.epochs):
-            trained.train(inputs, labels, batch, plan.epochs, seed, plan.warmup)
+            trained.train(inputs, labels, batch, peak, plan.epochs, seed, plan.warmup)
         ranks = _everyones((spent and spent.joules, trained.waits), trained.count)
         run.joules = _sum([joules for joules, _ in ranks], trained.count)
         # The rank that comes last to an exchange waits for nobody: its time is the exchange's own.
@@ -140,19 +163,16 @@ def gradient_gap(*, batch: int = 64, width: int = 256, seed: int = 0) -> float:
     return float((ours - theirs).norm() / theirs.norm())
 
 
-def service(seed: int = 0, batch: int = 64) -> Callable[..., torch.Tensor]:
+def service(seed: int = 0, batch: int = 256) -> Callable[..., torch.Tensor]:
     """What `serve.start` calls: train as the one-worker pass of this seed did, then answer requests."""
-    import torch
-
     plan = Settings(batch=batch)
-    samples, batch = plan.at(1)
+    samples, batch, peak = plan.at(1)
     trained = classifier.Classifier(plan.width, seed)
-    trained.train(*classifier.drawn(samples, stream=1), batch, plan.epochs, seed)
+    trained.train(*classifier.drawn(samples, stream=1), batch, peak, plan.epochs, seed)
     request = classifier.drawn(1, stream=0)[0]
 
     def answer(requests: int = 1) -> torch.Tensor:
-        with torch.inference_mode():
-            return trained.model(request.expand(requests, -1)).argmax(1)
+        return trained.names(request.expand(requests, -1, -1))
 
     return answer
 

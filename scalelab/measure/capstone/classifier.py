@@ -1,31 +1,36 @@
 """What the capstone trains: a small classifier, data-parallel, on data that every rank can draw.
 
+A sample is a few looks at one thing, and every look goes through the same weights: a weight works for each
+look and is exchanged once a step, which is what lets a second worker gain.
+
 However many ranks share a step, it is the step that one of them would take. All randomness comes from
 seeds and none from a clock. Torch inside functions.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import torch
 
-FEATURES, CLASSES, HELD_OUT = 32, 10, 4096
-BATCH, RATE, MOMENTUM = 256, 0.04, 0.9  # the learning rate of that batch; of others in proportion
+LOOKS, FEATURES, CLASSES, HELD_OUT = 20, 32, 10, 4096
+BATCH, RATE, MOMENTUM = 256, 0.05, 0.9  # the learning rate of that batch; of others in proportion
 _PROTOTYPES, _NOISE = 40, 1.2
 
 
 def drawn(count: int, stream: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs and labels: noisy copies of forty points, four to a class; `stream` 0 is held out."""
+    """Inputs and labels: noisy looks at forty points, four to a class; `stream` 0 is held out."""
     import torch
 
     points = torch.randn(_PROTOTYPES, FEATURES, generator=_seeded(1))
     random = _seeded(2 + stream)
     which = torch.randint(_PROTOTYPES, (count,), generator=random)
-    noise = torch.randn(count, FEATURES, generator=random)
-    return points[which] + _NOISE * noise, which % CLASSES
+    noise = torch.randn(count, LOOKS, FEATURES, generator=random)
+    looks = points[which][:, None] + _NOISE * noise
+    return looks / math.hypot(1, _NOISE), which % CLASSES
 
 
 class Classifier:
@@ -55,19 +60,20 @@ class Classifier:
                 nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
                 nn.init.zeros_(layer.bias)
         self.model.to(self.place)
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=RATE, momentum=MOMENTUM)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), momentum=MOMENTUM)
 
     def train(
         self,
         inputs: torch.Tensor,
         labels: torch.Tensor,
         batch: int,
+        peak: float,
         epochs: int,
         seed: int,
         warmup: float = 0.0,
         most: int | None = None,
     ) -> None:
-        """Step through the data in an order that the seed decides; the rate falls to zero.
+        """Step through the data in an order that the seed decides; the rate falls from its peak to zero.
 
         For the first share `warmup` of the steps it rises instead. `most` ends early.
         """
@@ -79,8 +85,7 @@ class Classifier:
             for chosen in torch.randperm(len(inputs), generator=order).split(batch):
                 if len(chosen) < batch or step == most:
                     break
-                rate = RATE * batch / BATCH * schedule(step, steps, warmup)
-                self.optimizer.param_groups[0]["lr"] = rate
+                self.optimizer.param_groups[0]["lr"] = peak * schedule(step, steps, warmup)
                 self.gradient(inputs, labels, self.own(chosen))
                 self.optimizer.step()
                 step += 1
@@ -95,7 +100,7 @@ class Classifier:
         from torch.nn import functional
 
         self.optimizer.zero_grad()
-        functional.cross_entropy(self.model(inputs[chosen]), labels[chosen]).backward()
+        functional.cross_entropy(self.scores(inputs[chosen]), labels[chosen]).backward()
         if self.exchanges:
             self._exchange()
 
@@ -115,13 +120,20 @@ class Classifier:
         flat /= self.count
         torch.nn.utils.vector_to_parameters(flat, gradients)
 
-    def accuracy(self, inputs: torch.Tensor, labels: torch.Tensor) -> float:
-        """The share of these that it names right."""
+    def scores(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return what speaks for each class: the mean over the looks at a sample."""
+        return self.model(inputs).mean(1)
+
+    def names(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return the class that it finds in each sample."""
         import torch
 
         with torch.inference_mode():
-            found = self.model(inputs.to(self.place)).argmax(1).cpu()
-        return float((found == labels).double().mean())
+            return self.scores(inputs.to(self.place)).argmax(1).cpu()
+
+    def accuracy(self, inputs: torch.Tensor, labels: torch.Tensor) -> float:
+        """The share of these that it names right."""
+        return float((self.names(inputs) == labels).double().mean())
 
 
 def schedule(step: int, steps: int, warmup: float) -> float:

@@ -2,7 +2,8 @@
 
 from dataclasses import asdict, dataclass
 
-from scalelab.arguments import whole
+from scalelab.arguments import real, whole
+from scalelab.measure.capstone import classifier
 from scalelab.measure.ranks import torchrun
 from scalelab.refusal import Refusal
 
@@ -15,15 +16,16 @@ class Settings:
 
     name: str = "strong"
     batch: int | dict[int, int] = 256  # global; or {workers: batch}, where it changes on purpose
+    peak: float | None = None  # learning rate at its highest; None lets it grow with the batch
     warmup: float = 0.0  # share of the steps in which the learning rate rises
     weak: bool = False  # samples and batch grow with the workers
-    samples: int = 16384
-    epochs: int = 4
-    width: int = 256
+    samples: int = 8192
+    epochs: int = 3
+    width: int = 128
     price: float = 0.05  # dollars per worker and hour: invented, put in your own
 
-    def at(self, count: int) -> tuple[int, int]:
-        """Return the samples and the global batch of a run on so many workers."""
+    def at(self, count: int) -> tuple[int, int, float]:
+        """Return the samples, the global batch and the learning rate of a run on so many workers."""
         growth = count if self.weak else 1
         batch = self.batch
         if isinstance(batch, dict):
@@ -43,21 +45,19 @@ class Settings:
             )
         if batch > samples:
             raise Refusal(f"batch must be at most the {samples} samples, got {batch}: shrink it")
-        return samples, batch
+        peak = classifier.RATE * batch / classifier.BATCH if self.peak is None else self.peak
+        return samples, batch, real("peak", peak, "it is a learning rate", 0, above=True)
 
 
 def settings(plan: Settings, count: int) -> tuple[_Told, _Told]:
     """Return what all runs of a plan share, and what changes with the workers."""
-    samples, batch = plan.at(count)
-    shared: _Told = {k: v for k, v in asdict(plan).items() if k not in ("name", "batch", "price")}
-    varied: _Told = {}
-    if isinstance(plan.batch, dict) or plan.weak:
-        varied["batch"] = batch
-    else:
-        shared["batch"] = batch
-    if plan.weak:
-        varied["samples"] = samples
-        shared.pop("samples")
+    samples, batch, peak = plan.at(count)
+    told: _Told = {**asdict(plan), "samples": samples, "batch": batch, "peak": peak}
+    changing = ["samples"] * plan.weak
+    if plan.weak or isinstance(plan.batch, dict):
+        changing += ["batch"] + ["peak"] * (plan.peak is None)
+    varied = {name: told[name] for name in changing}
+    shared = {k: v for k, v in told.items() if k not in ("name", "price", *varied)}
     if torchrun.inside() and (each := torchrun.sizes())[0] < each[1]:
         varied["nodes"] = -(-count // each[0])
     return shared, varied
