@@ -193,8 +193,12 @@ def test_a_guess_is_kept_and_said_again_beside_its_answer_alone(panel, book):
 
 def test_a_guess_is_reached_and_typed_with_the_keyboard_and_an_empty_one_is_forgotten(panel, book):
     field = study(panel, book)["here-guess"]
-    field.evaluate("one => one.closest('.admonition').previousElementSibling.tabIndex = 0")
-    field.evaluate("one => one.closest('.admonition').previousElementSibling.focus()")
+    field.evaluate("""one => {
+        const before = document.createElement("span");
+        before.tabIndex = 0;
+        one.closest(".admonition").before(before);
+        before.focus();
+    }""")
     panel.page.keyboard.press("Tab")
     panel.page.keyboard.type("weak")
     assert said(panel).all_inner_texts() == ["You guessed: weak"]

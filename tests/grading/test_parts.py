@@ -1,11 +1,14 @@
 """The parts of grading by themselves: finding, reading, sending, judging, and the command line."""
 
+import concurrent.futures
+import gc
 import json
 import os
 import random
 import re
 import subprocess
 import sys
+import time
 import zipfile
 from dataclasses import asdict
 from datetime import datetime
@@ -20,6 +23,7 @@ from scalelab.grading.box import bubblewrap, wire
 from scalelab.grading.inputs import collect, read
 from scalelab.grading.inputs.flag import Flag
 from scalelab.grading.inputs.source import Cell, Source, load
+from scalelab.grading.inputs.steps import parsed
 from scalelab.grading.judging import execute, grade_one, result
 from scalelab.grading.judging.judge import Judge
 from scalelab.grading.out import report
@@ -505,3 +509,18 @@ def test_one_command_grades_an_archive_and_says_how_it_went(tmp_path, honest, mo
     said, _ = grade("--resume")
     assert "1 graded, 1 failed, 1 missing" in said
     assert "missing  eve: nothing was handed in" in said
+
+
+def test_a_text_is_parsed_however_many_threads_parse_at_once():
+    """CPython 3.11 loses count of a tree's depth where another thread gets its turn in the making."""
+    text = "\n".join(f"x{n} = [{n}, (1 + {n}) * f({n}, a=[{n}])]" for n in range(100))
+    found, turn = gc.get_threshold(), lambda *_: time.sleep(0.0002)
+    gc.callbacks.append(turn)  # a search for garbage is where a turn may end
+    gc.set_threshold(300)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            trees = [*pool.map(parsed, [text] * 40)]
+    finally:
+        gc.callbacks.remove(turn)
+        gc.set_threshold(*found)
+    assert {len(tree.body) for tree in trees} == {100}

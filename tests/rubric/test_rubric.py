@@ -379,7 +379,7 @@ def test_the_json_has_exactly_the_shape_that_is_documented():
     ]  # fmt: skip
     assert list(found["rows"][0]) == [
         "workers", "seconds", "speedup", "efficiency", "quality", "cost", "cost_per_work",
-        "work_per_cost", "joules_per_work", "passes_gate",
+        "work_per_cost", "joules_per_work", "passes_gate", "intervals",
     ]  # fmt: skip
 
 

@@ -70,6 +70,9 @@ def compare(slug: str, root: Path) -> dict[str, Any]:
         for name in names
         for check, points in theirs[name].items()
     ]
+    most = {
+        key: cell.metadata.nbgrader.get("points", 0) for key, cell in Assignment(slug).cells.items()
+    }
     differ = [one for one in both if one[2] is None or abs(one[1] - one[2]) > 1e-6]
     return {
         "date": time.strftime("%Y-%m-%d"),
@@ -78,6 +81,7 @@ def compare(slug: str, root: Path) -> dict[str, Any]:
         "submissions": len(names),
         "checks": len(both),
         "points": round(sum(points for _, points, _ in both), 2),
+        "most": round(sum(most[name.split()[1]] for name, _, _ in both), 2),
         "differ": differ,
     }
 

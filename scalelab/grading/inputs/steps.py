@@ -4,6 +4,7 @@ Standard library only.
 """
 
 import ast
+import contextlib
 import re
 import symtable
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -181,10 +182,22 @@ def _looked_up(text):
     return names
 
 
+def parsed(text: str) -> ast.Module:
+    """Return the syntax tree of a text.
+
+    Where another thread parses at the same moment, CPython 3.11 may lose count of its own depth, which
+    is nothing about the text: then it is asked again. Source: python/cpython issue 106905.
+    """
+    for _ in range(20):
+        with contextlib.suppress(SystemError):
+            return ast.parse(text)
+    return ast.parse(text)
+
+
 def _tree(text):
     """Return the syntax tree of a cell, or None where there is none."""
     try:
-        return ast.parse(text)
+        return parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

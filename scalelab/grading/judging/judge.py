@@ -19,6 +19,7 @@ from scalelab.checks import keys
 from scalelab.checks.task import Task
 from scalelab.grading.box import wire
 from scalelab.grading.inputs.source import Source
+from scalelab.grading.inputs.steps import parsed
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def _named(name):
 
 def _compiled(cell):
     """Return the code of a cell, and of its last expression."""
-    tree = ast.parse(cell.text)
+    tree = parsed(cell.text)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     name = f"<{cell.id}>"
     return (

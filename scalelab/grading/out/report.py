@@ -13,6 +13,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from scalelab.grading.inputs.source import Cell, Source
+from scalelab.grading.inputs.steps import parsed
 from scalelab.grading.judging.result import FAILED, MISSING, STATES, Result, file_name
 from scalelab.grading.out.codes import unknown, used
 from scalelab.grading.out.remarks import remarks
@@ -164,7 +165,7 @@ def ours(slip: str, cell: Cell) -> str:
 def _words(code):
     """Return the texts in the code of a check."""
     try:
-        tree = ast.parse(code)
+        tree = parsed(code)
     except SyntaxError:
         return set()
     return {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and type(n.value) is str}

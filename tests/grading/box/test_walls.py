@@ -179,7 +179,7 @@ WARM = """
 
 
 def test_no_call_tells_how_full_the_machine_is_or_what_somebody_has_read(student):
-    refused = {"ENOSYS", "EOPNOTSUPP"}  # the second is what libc says of `preadv2`
+    refused = {"ENOSYS", "EOPNOTSUPP", "ENOTSUP"}  # the last two are one: libc's word for `preadv2`
     *calls, honest = student(WARM)
     assert len(calls) == 4
     assert set(calls) <= refused
