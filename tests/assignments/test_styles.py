@@ -203,7 +203,7 @@ def test_there_are_as_many_styles_as_people_have():
     assert COUNT >= 70
 
 
-@pytest.mark.parametrize("slug", sampled(SLUGS, 2))
+@pytest.mark.parametrize("slug", sampled(SLUGS, 1))
 def test_a_right_answer_in_another_style_gets_full_marks(slug):
     lost = []
     with in_course():
