@@ -87,13 +87,13 @@ def _part(value, read, what, want):
         return missing, missing
     if not read:
         return value, difference(value, want)
-    found = []
+    read_so = []
     for shape in readings(value):
         with contextlib.suppress(TypeError, LookupError, ValueError):
-            found.append((part := read(shape), difference(part, want)))
+            read_so.append((part := read(shape), difference(part, want)))
     missing = Difference("shape", f"it holds no {what}")
-    right = (one for one in found if one[1] is None)
-    return next(right, found[0] if found else (missing, missing))
+    right = (one for one in read_so if one[1] is None)
+    return next(right, read_so[0] if read_so else (missing, missing))
 
 
 def _slip(values, known, cases):

@@ -142,15 +142,15 @@ def _numbers(text: str) -> Iterator[float]:
         before, digits, after, word = written.groups()
         if before and after:
             return
-        found = float(digits.replace(",", ""))
+        number_before = float(digits.replace(",", ""))
         if after == "%":
-            yield found / 100
-            yield found
+            yield number_before / 100
+            yield number_before
         elif not word or word.strip() in _MANY:
-            yield found * _MANY.get(word and word.strip(), 1.0)
+            yield number_before * _MANY.get(word and word.strip(), 1.0)
         elif not before and not after:
             with_unit = _with_unit(text)
-            yield found if with_unit is None else with_unit
+            yield number_before if with_unit is None else with_unit
 
 
 def _with_unit(text):

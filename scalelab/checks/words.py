@@ -181,8 +181,8 @@ def _bare(text):
 
 def _lists_differ(got, expected):
     if isinstance(got, dict) and "figure" not in got:
-        found = [_lists_differ(one, expected) for one in reading.lists(got)]
-        return None if None in found else found[0]
+        of_each_list = [_lists_differ(one, expected) for one in reading.lists(got)]
+        return None if None in of_each_list else of_each_list[0]
     if not isinstance(got, list):
         return _mismatch(got, expected)
     # A column (n, 1) for a list of n numbers is the same answer from another library.

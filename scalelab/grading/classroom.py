@@ -89,8 +89,8 @@ def grade(
             threading.Thread(target=with_gradebooks, daemon=True).start()
         graded = run(jobs, executor, slots, place / "results", progress)
         graded |= _for_the_others(place, graded, shared)
-        found = _everybody(place, graded) if wish.only else graded
-        whole_class = [found[name] for name in sorted(found)]
+        latest = _everybody(place, graded) if wish.only else graded
+        whole_class = [latest[name] for name in sorted(latest)]
         summary = write(course, source, whole_class, wish.gradebook)
         return summary | (compare(course, source, whole_class) if wish.similar else {})
 
@@ -129,12 +129,12 @@ def write(
 
 def _of_the_group(known, graded):
     """Return what is known of those whose work another one handed in: that one's marks are theirs."""
-    found = {}
+    shared_marks = {}
     for result in graded:
         own, by = known.get(result["student"]), known.get(result.get("by", ""))
         if own and by:
-            found[result["student"]] = replace(own, marks=joint(own.marks, by.marks))
-    return found
+            shared_marks[result["student"]] = replace(own, marks=joint(own.marks, by.marks))
+    return shared_marks
 
 
 def compare(course: Course, source: Source, graded: Sequence[Result]) -> dict[str, Any]:
@@ -167,30 +167,30 @@ def _submissions(course, source, wish, together):
 def _counting(together, everybody, source):
     """Return the submissions to grade, and by student those of a group that another one's stands for."""
     left = {submission.student: submission for submission in everybody}
-    found, shared = [], {}
+    of_groups, shared = [], {}
     for group in together:
         members = [left[student] for student in group.students if student in left]
         counts = counting(group, members, source)
         if counts:
-            found.append(counts)
+            of_groups.append(counts)
             for member in members:
                 del left[member.student]
                 if member.student != counts.student:
                     shared[member.student] = counts.student, member
-    return sorted([*found, *left.values()], key=lambda one: one.student), shared
+    return sorted([*of_groups, *left.values()], key=lambda one: one.student), shared
 
 
 def _for_the_others(place, graded, shared):
     """Give the members of a group the result of the one who handed in, each in a file of its own."""
-    found = {}
+    copies = {}
     for student, (by, member) in shared.items():
         own = {"student": student, "platform_id": member.platform_id, "by": by}
-        found[student] = graded[by] | own
+        copies[student] = graded[by] | own
         atomic.keep(
             place / "results" / f"{results.file_name(student)}.json",
-            results.written(found[student]),
+            results.written(copies[student]),
         )
-    return found
+    return copies
 
 
 def _job(course, source, submission, wish, checks):

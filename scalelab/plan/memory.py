@@ -16,9 +16,9 @@ def held(job: Job, layout: Layout, workers: int) -> dict[str, float]:
     assert layout.micro_batch
     assert layout.recompute
     copies = workers // layout.split
-    kept, split = memory.state(job.optimizer, job.precision, layout.sharding)
+    everywhere, split = memory.state(job.optimizer, job.precision, layout.sharding)
     own = job.parameters / layout.split
-    states = own * (kept + split / copies)
+    states = own * (everywhere + split / copies)
     if layout.sharding == 3:  # two layers gathered, one at work and one on its way
         states += 2 * job.parameters / layout.tensor / job.shape.layers * _width(job)
     layers = -(-job.shape.layers // layout.pipeline)

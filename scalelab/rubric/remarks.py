@@ -85,10 +85,10 @@ def _unsure(report):
         return ""
     row = report.row(report.recommended)
     floor = report.limits.floor
-    kept = row.supports(speedup=1.0, efficiency=floor)
-    if "undecided" not in kept.values():
+    answers = row.supports(speedup=1.0, efficiency=floor)
+    if "undecided" not in answers.values():
         return ""
-    open_ = "is faster at all" if kept["speedup"] == "undecided" else f"keeps {text(floor)}"
+    open_ = "is faster at all" if answers["speedup"] == "undecided" else f"keeps {text(floor)}"
     sooner, used = row.speedup_spread, row.efficiency_spread
     return (
         f"{workers(row.workers)}: the speedup lies between {text(sooner.low)} and {text(sooner.high)}, "

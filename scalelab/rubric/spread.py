@@ -55,8 +55,8 @@ def ratio(base: Sequence[float], row: Sequence[float], others: Sequence[Sequence
     (0.74, 1.68)
     """
     logs = [[math.log(time) for time in times] for times in (base, row, *others)]
-    found = _gate.judge(logs[0], logs[1], logs[2:], 0.0)
-    return Spread(_exp(found.low), _exp(found.high), found.tested)
+    difference = _gate.judge(logs[0], logs[1], logs[2:], 0.0)
+    return Spread(_exp(difference.low), _exp(difference.high), difference.tested)
 
 
 def alone(times: Sequence[float], others: Sequence[Sequence[float]]) -> Spread:

@@ -96,12 +96,12 @@ def certain(report: Report) -> Table:
 def supported(report: Report, workers: int, **stated: float) -> Table:
     """Return what the runs of one size say of a claim, a row for each number that it states."""
     row = report.row(workers)
-    found, ends = row.supports(**stated), row.spreads
+    answers, ends = row.supports(**stated), row.spreads
     asked = [f"at {bound(name)} {units.text(value)}" for name, value in stated.items()]
     columns: dict[str, list] = {
         "claimed": [f"{name.replace('_', ' ')} {a}" for name, a in zip(stated, asked, strict=True)],
         "the runs allow": [f"{ends[n].low:.3g} to {ends[n].high:.3g}" for n in stated],
-        "verdict": list(found.values()),
+        "verdict": list(answers.values()),
     }
     title = f"{report.name}: a claim about {units.counted(workers)}, each end {LEVEL:.0%}"
     return table(columns, title, stamp=report.stamp)

@@ -524,3 +524,19 @@ def test_a_text_is_parsed_however_many_threads_parse_at_once():
         gc.callbacks.remove(turn)
         gc.set_threshold(*found)
     assert {len(tree.body) for tree in trees} == {100}
+
+
+def test_judges_in_two_threads_leave_the_environment_as_they_found_it(tmp_path):
+    judge = Judge(load(assignment.course(tmp_path), assignment.SLUG))
+    before = dict(os.environ)
+    seen = []
+
+    def turn(_):
+        with judge._as(""):
+            time.sleep(0.001)
+            seen.append(os.environ["SCALELAB_COURSE_SECRET"])
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        [*pool.map(turn, range(80))]
+    assert set(seen) == {judge.source.secret.decode()}
+    assert dict(os.environ) == before

@@ -30,7 +30,7 @@ class Item:
 def items(course: Course, source: Source) -> dict[tuple[str, str], Item]:
     """Return {(task, code): Item} of one assignment; codes are in lower case."""
     named = by_name(source)
-    found: dict[tuple[str, str], Item] = {}
+    by_task_and_code: dict[tuple[str, str], Item] = {}
     for row in rows(course, "comments.csv", COLUMNS):
         if row["assignment"] != source.slug:
             continue
@@ -39,13 +39,13 @@ def items(course: Course, source: Source) -> dict[tuple[str, str], Item]:
             raise row.wrong(f"a task of {source.slug}", shown(row["task"]))
         if not re.fullmatch(WORD, code):
             raise row.wrong("a code such as units", shown(row["code"]))
-        if (task, code) in found:
+        if (task, code) in by_task_and_code:
             raise row.wrong(f"{code} once for {row['task']}", "it again")
         points = _points(row)
         if points is not None and source.by_id[task].check:
             raise row.wrong("points only for what a person reads", f"some for {row['task']}")
-        found[task, code] = Item(task, code, row["text"], points)
-    return found
+        by_task_and_code[task, code] = Item(task, code, row["text"], points)
+    return by_task_and_code
 
 
 def _points(row: Entry) -> float | None:

@@ -12,11 +12,11 @@ from scalelab.grading.inputs.lists import by_student, rows
 
 def extensions(course: Course, slug: str) -> dict[str, datetime]:
     """Return {student: due} of one assignment; a time without a zone is UTC."""
-    found = rows(course, "extensions.csv", ("student", "assignment", "due"))
+    entries = rows(course, "extensions.csv", ("student", "assignment", "due"))
     times = {
-        row.line: _due(row) for row in found
+        row.line: _due(row) for row in entries
     }  # those of other assignments must be some as well
-    return {student: times[row.line] for student, row in by_student(found, slug).items()}
+    return {student: times[row.line] for student, row in by_student(entries, slug).items()}
 
 
 def _due(row):

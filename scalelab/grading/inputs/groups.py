@@ -38,9 +38,9 @@ class _Work(NamedTuple):
 
 def groups(course: Course, slug: str) -> list[Group]:
     """Return the groups of one assignment, no student in two of them."""
-    found = rows(course, "groups.csv", ("assignment", "group", "student"))
+    entries = rows(course, "groups.csv", ("assignment", "group", "student"))
     members: dict[str, list[str]] = {}
-    for student, row in by_student(found, slug).items():
+    for student, row in by_student(entries, slug).items():
         members.setdefault(row["group"], []).append(student)
     return [Group(name, tuple(sorted(students))) for name, students in members.items()]
 
@@ -86,12 +86,12 @@ def _work(submission, source):
         for name, texts in handed.answers.items()
         if not blank(source.by_id[name], texts)
     }
-    told = json.dumps([written, handed.own])
+    contents = json.dumps([written, handed.own])
     when = datetime.fromisoformat(loaded.when) if loaded.when else datetime.min
     return _Work(
         readable=True,
         written=bool(written or handed.own),
         when=when.replace(tzinfo=when.tzinfo or UTC),
-        letters=len(told),
-        digest=hashlib.sha256(told.encode()).hexdigest(),
+        letters=len(contents),
+        digest=hashlib.sha256(contents.encode()).hexdigest(),
     )

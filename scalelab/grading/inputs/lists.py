@@ -52,7 +52,7 @@ def rows(course: Course, table: str, columns: Sequence[str]) -> list[Entry]:
         one = f"line 1 with the columns {', '.join(columns)}"
         raise _wrong(table, f"{one}, each once", shown(", ".join(lines[0][1])))
     known = _assignments(course) if "assignment" in columns else []
-    found = []
+    entries = []
     for line, cells in lines[1:]:
         row = Entry(table, line, dict(zip(names, cells, strict=False)))
         if any(cells[len(names) :]):
@@ -66,8 +66,8 @@ def rows(course: Course, table: str, columns: Sequence[str]) -> list[Entry]:
                 raise row.wrong(
                     f"the name of an assignment, such as {meant}", shown(row["assignment"])
                 )
-        found.append(row)
-    return found
+        entries.append(row)
+    return entries
 
 
 def by_student(found: Iterable[Entry], slug: str) -> dict[str, Entry]:

@@ -37,7 +37,7 @@ def requests(
 ) -> list[Request]:
     """Return the requests about one assignment; each must be of one of the students, if these are given."""
     named = by_name(source)
-    found = []
+    asked = []
     for row in rows(course, TABLE, COLUMNS):
         if row["assignment"] != source.slug:
             continue
@@ -45,5 +45,5 @@ def requests(
             raise row.wrong(f"a task of {source.slug}", shown(row["task"]))
         if students is not None and row["student"] not in students:
             raise row.wrong("a student of the course", shown(row["student"]))
-        found.append(Request(row["student"], named[row["task"]], row["request"], row["answer"]))
-    return found
+        asked.append(Request(row["student"], named[row["task"]], row["request"], row["answer"]))
+    return asked

@@ -204,12 +204,12 @@ def _kept(source, keys, old, fresh):
     Else what was left out would pass for graded, and never be.
     """
     setup, *exercises = source.exercises
-    kept = dict(keys)
+    joined = dict(keys)
     for number, exercise in enumerate(exercises or [setup]):
         checks = {cell.id for cell in exercise if cell.check}
         if not checks <= fresh.keys():
-            kept[str(number)] = old.get("keys", {}).get(str(number), "")
-    return kept
+            joined[str(number)] = old.get("keys", {}).get(str(number), "")
+    return joined
 
 
 def _wanted(job, keys):

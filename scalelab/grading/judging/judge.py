@@ -13,6 +13,7 @@ import io
 import os
 import re
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 from scalelab.checks import keys
@@ -24,6 +25,8 @@ from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
     from scalelab.grading.judging.execute import Plan, Transcript
+
+_environment = threading.RLock()  # the whole process has one
 
 
 class Unasked(Exception):
@@ -137,17 +140,17 @@ class Judge:
     def _as(self, key):
         """Let `fresh` and `variant` draw from this course's secret and this student's key."""
         ours = {"SCALELAB_COURSE_SECRET": self.source.secret.decode(), "MPLBACKEND": "Agg"}
-        before = {name: os.environ.get(name) for name in [*ours, "NBGRADER_VALIDATING"]}
-        os.environ.pop("NBGRADER_VALIDATING", None)
-        os.environ |= ours
-        try:
-            with keys.using(key):
+        with _environment, keys.using(key):
+            before = {name: os.environ.get(name) for name in [*ours, "NBGRADER_VALIDATING"]}
+            os.environ.pop("NBGRADER_VALIDATING", None)
+            os.environ |= ours
+            try:
                 yield
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name, None)
-                if value is not None:
-                    os.environ[name] = value
+            finally:
+                for name, value in before.items():
+                    os.environ.pop(name, None)
+                    if value is not None:
+                        os.environ[name] = value
 
 
 class _Names(dict):

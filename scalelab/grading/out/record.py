@@ -263,12 +263,12 @@ def _of_the_group(book, source, result, items):
 def _given_to_the_group(own, theirs, scores, result):
     """Return the scores that come from there: what a person gave this member alone comes before."""
     most = {cell["id"]: cell["max_score"] for cell in (*result["tests"], *result["manual"])}
-    found = {}
+    scores_given = {}
     for name, mark in theirs.items():
         if name in scores and not own.get(name, Mark()).points:
             score = first(mark.score, scores[name], by_items(mark.items, most[name]))
-            found[name] = None if score is None else score + mark.extra
-    return found
+            scores_given[name] = None if score is None else score + mark.extra
+    return scores_given
 
 
 def _penalty(book, course, source, row):

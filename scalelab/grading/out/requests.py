@@ -19,13 +19,13 @@ def joined(
     """Return what is known with the requests of each, and whether these students may ask."""
     if not accepted(course):
         return {**known}
-    found = requests(course, source)
-    everybody = dict.fromkeys([*known, *students, *(request.student for request in found)])
+    asked = requests(course, source)
+    everybody = dict.fromkeys([*known, *students, *(request.student for request in asked)])
     return {
         student: replace(
             known.get(student, NOTHING),
             may_ask=True,
-            requests=tuple(request for request in found if request.student == student),
+            requests=tuple(request for request in asked if request.student == student),
         )
         for student in everybody
     }

@@ -75,11 +75,11 @@ def _beside(source, pair, answer, texts, rare):
 
 def _marked(written, kind, shared):
     """Return an answer as a block in which the lines of shared runs are marked."""
-    found = tokens(written, kind)
+    its_tokens = tokens(written, kind)
     marked: set[int] = set()
-    for at, run in enumerate(runs(found)):
+    for at, run in enumerate(runs(its_tokens)):
         if run in shared:
-            marked.update(range(found[at].line, found[at + RUN - 1].line + 1))
+            marked.update(range(its_tokens[at].line, its_tokens[at + RUN - 1].line + 1))
     lines = written.split("\n")
     start = max(0, min(marked, default=1) - 1 - LINES // 4) if len(lines) > LINES else 0
     shown = []

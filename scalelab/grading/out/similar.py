@@ -84,13 +84,13 @@ def tokens(text: str, kind: str = "code") -> list[Token]:
     >>> [token.text for token in tokens("It falls. *Always*", "markdown")]
     ['it', 'falls', 'always']
     """
-    found, line, at = [], 1, 0
+    in_order, line, at = [], 1, 0
     for match in _TOKEN.finditer(text) if kind == "code" else re.finditer(r"\w+", text.lower()):
         line, at = line + text.count("\n", at, match.start()), match.start()
         token = _compared(match) if kind == "code" else match[0]
         if token:
-            found.append(Token(token, line))
-    return found
+            in_order.append(Token(token, line))
+    return in_order
 
 
 def _compared(match):
@@ -116,8 +116,8 @@ def pairs(source: Source, results: Iterable[Result]) -> list[Pair]:
     handed = [*results]
     for cell in source.cells:
         if cell.answer:
-            found = rare_runs(source, cell, answers(handed, cell.id))
-            for students, shared in _alike(source, cell, found):
+            rare = rare_runs(source, cell, answers(handed, cell.id))
+            for students, shared in _alike(source, cell, rare):
                 alike.setdefault(students, []).append(shared)
     made = [Pair(students, tuple(sorted(some, key=_least))) for students, some in alike.items()]
     return sorted(made, key=lambda pair: (-pair.rank, pair.students))
@@ -140,10 +140,12 @@ def answers(results: Iterable[Result], name: str) -> dict[str, str]:
 def rare_runs(source: Source, cell: Cell, texts: dict[str, str]) -> dict[str, set[Run]]:
     """Return, by student, the runs of an answer that are neither given nor common in the class."""
     given = _given(source, cell.kind)
-    found = {student: {*runs(tokens(text, cell.kind))} - given for student, text in texts.items()}
-    count = collections.Counter(run for mine in found.values() for run in mine)
-    most = max(sum(map(bool, found.values())) * SHARE, FEW)
-    return {s: {run for run in mine if count[run] <= most} for s, mine in found.items()}
+    own_runs = {
+        student: {*runs(tokens(text, cell.kind))} - given for student, text in texts.items()
+    }
+    count = collections.Counter(run for mine in own_runs.values() for run in mine)
+    most = max(sum(map(bool, own_runs.values())) * SHARE, FEW)
+    return {s: {run for run in mine if count[run] <= most} for s, mine in own_runs.items()}
 
 
 @functools.cache

@@ -52,12 +52,12 @@ class Settings:
 def settings(plan: Settings, count: int) -> tuple[_Told, _Told]:
     """Return what all runs of a plan share, and what changes with the workers."""
     samples, batch, peak = plan.at(count)
-    told: _Told = {**asdict(plan), "samples": samples, "batch": batch, "peak": peak}
+    everything: _Told = {**asdict(plan), "samples": samples, "batch": batch, "peak": peak}
     changing = ["samples"] * plan.weak
     if plan.weak or isinstance(plan.batch, dict):
         changing += ["batch"] + ["peak"] * (plan.peak is None)
-    varied = {name: told[name] for name in changing}
-    shared = {k: v for k, v in told.items() if k not in ("name", "price", *varied)}
+    varied = {name: everything[name] for name in changing}
+    shared = {k: v for k, v in everything.items() if k not in ("name", "price", *varied)}
     if torchrun.inside() and (each := torchrun.sizes())[0] < each[1]:
         varied["nodes"] = -(-count // each[0])
     return shared, varied

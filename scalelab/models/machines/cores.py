@@ -122,15 +122,15 @@ def theory(
     cores = whole("cores", cores, _CORES, 1, MOST)
     if clock is not None:
         clock = real("clock", clock, _HERTZ, 0, above=True)
-    found = design(vendor, family, model)
+    core = design(vendor, family, model)
     missing = []
     if None in (vendor, family, model):
         missing.append("which core this is")
-    elif not found:
+    elif not core:
         missing.append(f"how many units such a core has ({shown(vendor)}, {family}, {model})")
     if vector is None:
         missing.append("how wide its vectors are")
     if clock is None:
         missing.append("how fast its clock may go")
-    cycle = found.cycle(vector, width) if found and vector else None
-    return Theory(found, cycle, clock, cores, tuple(missing))
+    cycle = core.cycle(vector, width) if core and vector else None
+    return Theory(core, cycle, clock, cores, tuple(missing))

@@ -75,8 +75,8 @@ def _held(purpose, billions, split, sequences, context):
     statistics = memory.OPTIMIZERS["adam 8-bit" if "8-bit" in purpose else "adam"]
     held |= {"gradients": spread(gradients, 2), "optimizer": spread(copy + statistics, 1)}
     recompute = "full" if "recompute" in purpose else "selective"
-    kept = memory.activation_bytes(sequences, context, layers, hidden, heads, recompute)
-    return held | {"activations": none + kept}
+    activations = memory.activation_bytes(sequences, context, layers, hidden, heads, recompute)
+    return held | {"activations": none + activations}
 
 
 def way_out(node: str, boxes: int, share: float) -> Chart:

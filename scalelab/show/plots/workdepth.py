@@ -381,16 +381,16 @@ def _bars(label, slots, height, word, tone):
 def _halves(dag, timetable):
     """Slots by what is drawn: a backward pass in one task is two halves, one after the other."""
     apart = any(op == "weights" for _, op in dag.nodes(data="op"))
-    found = {op: [] for op in PARTS}
+    slots = {op: [] for op in PARTS}
     for slot in timetable.timeline:
         op = dag.nodes[slot.node]["op"]
         if op != "backward" or apart:
-            found[op].append(slot)
+            slots[op].append(slot)
             continue
         middle = (slot.start + slot.finish) / 2
-        found["backward"].append(slot._replace(finish=middle))
-        found["weights"].append(slot._replace(start=middle))
-    return found
+        slots["backward"].append(slot._replace(finish=middle))
+        slots["weights"].append(slot._replace(start=middle))
+    return slots
 
 
 def _waits(timetable, stage):
