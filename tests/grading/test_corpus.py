@@ -23,7 +23,7 @@ from scalelab.grading.judging import grade_one, result
 from scalelab.grading.judging.execute import TimeLimits
 from tests.notebooks import ROOT, SLUGS
 from tests.sampling import sampled, seed
-from tests.submissions import assignment, classes, recorded, stage, stock
+from tests.submissions import assignment, classes, recorded, stage, stock, tried
 from tests.submissions.kinds import kinds
 from tests.submissions.kinds.runaways import MARK
 from tests.submissions.stage import LIMITS, Stage
@@ -127,6 +127,13 @@ def test_the_instructors_page_shows_what_is_recorded_by_class_and_examples_of_ea
     assert f"\n\n{stock.summary(rows)}\n\n" in page
     assert f"\n\n{stock.table(rows, stock.EXAMPLES)}\n\n" in page
     assert stock.file().read_text().partition("\n")[0].removeprefix("# ") in page
+
+
+def test_the_instructors_page_tells_what_was_tried_on_real_assignments():
+    page = (ROOT / "book/instructor.md").read_text()
+    assert f"\n\n{tried.table()}\n\n" in page
+    assert f"\n{tried.killed_runs()}\n" in page
+    assert sum(one["kills"] for one in tried.kills().values()) >= 50
 
 
 @pytest.fixture(scope="module")

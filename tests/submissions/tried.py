@@ -48,18 +48,24 @@ def table() -> str:
     return "\n".join([*head, *rows])
 
 
-def sentences() -> str:
-    """Return what became of the honest classes and of the killed runs."""
+def honest_classes() -> str:
+    """Return what became of the honest classes."""
     runs = honest.read().values()
     checks, students = (sum(run[what] for run in runs) for what in ("checks", "submissions"))
     differ = sum(len(run["differ"]) for run in runs)
     (stock,) = {run["nbgrader"] for run in runs}
+    return (
+        f"{students} honest submissions, thirty for each assignment, were graded by nbgrader {stock} and by "
+        f"`scalelab grade`: of {checks:,} checks {differ or 'none'} got other points."
+    )
+
+
+def killed_runs() -> str:
+    """Return what became of the runs that were killed."""
     killed = kills()
     (slug,) = {one["assignment"] for one in killed.values()}
     times = {victim: one["kills"] for victim, one in killed.items()}
     return (
-        f"{students} honest submissions, thirty for each assignment, were graded by nbgrader {stock} and by "
-        f"`scalelab grade`: of {checks:,} checks {differ or 'none'} got other points.\n"
         f"A class of `{slug}` was killed {sum(times.values())} times at random moments "
         f"({times['the run itself']} times the run, "
         f"{times['something below it']} times a process of its own) "
@@ -68,4 +74,4 @@ def sentences() -> str:
 
 
 if __name__ == "__main__":
-    print(f"{table()}\n\n{sentences()}")
+    print(f"{table()}\n\n{honest_classes() if honest.read() else ''}\n{killed_runs()}")
