@@ -10,6 +10,7 @@ import array
 import collections
 import dataclasses
 import datetime
+import itertools
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
@@ -137,10 +138,8 @@ def _items(value, kind):
         return list(list.__iter__(value))
     if issubclass(kind, tuple):
         return list(tuple.__iter__(value))
-    if kind is range:
-        return list(value[: ITEMS + 1])
     if kind in _LISTS:
-        return list(value)
+        return list(itertools.islice(value, ITEMS + 1))
     if issubclass(kind, np.ndarray):
         return _array(np.ndarray.view(value, np.ndarray))
     torch, pandas = sys.modules.get("torch"), sys.modules.get("pandas")
@@ -193,7 +192,7 @@ _SCALARS = (
     (complex, _real),
 )
 _LISTS: tuple[type, ...] = (
-    *(collections.deque, array.array),
+    *(range, collections.deque, array.array),
     *(type({}.keys()), type({}.values()), type({}.items())),
 )
 _WORDS = {

@@ -42,15 +42,13 @@ def number(value: object, wanted: object = None) -> object:
 
     >>> number("115 GPUs"), number("$5,000"), number([0.5]), number("20.39 ms"), number("inf")
     (115.0, 5000.0, 0.5, 0.02039, inf)
-    >>> number(2 + 0j), number({"seconds": 3})
-    (2.0, 3)
+    >>> number({"seconds": 3})
+    3
     >>> number("96 %"), number("96 %", wanted=96), number("12,5"), number("soon"), number([1, 2])
     (0.96, 96.0, '12,5', 'soon', [1, 2])
     """
     while isinstance(value, (list, dict)) and len(value) == 1 and "figure" not in value:
         (value,) = value.values() if isinstance(value, dict) else value
-    if isinstance(value, complex) and not value.imag:
-        return value.real
     if not isinstance(value, str):
         return value
     said = [*_numbers(tidied(value))] if len(value) <= LETTERS else []
