@@ -149,9 +149,11 @@ class Account:
 
     def __init__(self):
         self.costs, self.hidden = {}, []
+        self.clock = Counter()
 
     def pytest_runtest_logreport(self, report):
-        """Remember a cost."""
+        """Remember a cost, and what passed on the clock meanwhile."""
+        self.clock[report.nodeid] += report.duration
         if hasattr(report, "processor"):
             self.costs[report.nodeid] = report.processor
 
@@ -167,17 +169,21 @@ class Account:
     def pytest_terminal_summary(self, terminalreporter):
         """Print the dearest, and those that no reason covers."""
         say = terminalreporter.write_line
-        dearest = sorted(self.costs.items(), key=lambda one: -one[1])[:SHOWN]
-        terminalreporter.section(f"the {len(dearest)} dearest, seconds of processor time")
+        dearest = Counter(self.costs).most_common(SHOWN)
+        terminalreporter.section(f"the {len(dearest)} dearest: seconds of processor, of the clock")
         for name, cost in dearest:
-            say(f"{cost:7.1f}  {name}")
-        files = Counter()
+            say(f"{cost:7.1f} {self.clock[name]:7.1f}  {name}")
+        files, waited = Counter(), Counter()
         for name, cost in self.costs.items():
             files[name.partition("::")[0]] += cost
-        say("by file:")
-        for name, cost in files.most_common(FILES_SHOWN):
-            say(f"{cost:7.1f}  {name}")
-        say(f"{sum(self.costs.values()):7.1f}  all {len(self.costs)}; samples of {SEED}={seed()}")
+            waited[name.partition("::")[0]] += self.clock[name]
+        say("by file, by the clock:")
+        for name, seconds in waited.most_common(FILES_SHOWN):
+            say(f"{files[name]:7.1f} {seconds:7.1f}  {name}")
+        say(
+            f"{files.total():7.1f} {waited.total():7.1f}"
+            f"  all {len(self.costs)}; samples of {SEED}={seed()}"
+        )
         for name in self.hidden:
             say(
                 f"{name} needs over {LIMIT:.0f} s: make it cheaper, or give the reason in {SLOW.name}",
