@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from scalelab.checks.reading import number
-from scalelab.checks.words import Difference, Fault, describe, difference, show
+from scalelab.checks.words import Difference, Fault, difference, show
 
 
 def number_fault(between: Sequence[float] | None, within: float | None) -> Fault:
@@ -50,7 +50,7 @@ def choice_fault(options: Sequence[str], reasons: Sequence[str] | None) -> Fault
             return other
         if difference(value[0], want[0]):
             return Difference("value", "not the right choice")
-        return wrong._replace(text="the choice is right, and another reason supports it")
+        return Difference(wrong.stage, "the choice is right, and another reason supports it")
 
     return fault
 
@@ -69,7 +69,7 @@ def figure_fault(
     def fault(value, want):
         panels = value.get("figure") if isinstance(value, dict) else None
         if not isinstance(panels, list):
-            return Difference("type", f"{describe(value)}, where a figure was expected")
+            return Difference.of("type", "{}, where a figure was expected", value)
         try:
             return _panel_fault(panels, want)
         except (TypeError, LookupError, AttributeError):
@@ -98,7 +98,12 @@ def figure_fault(
             named = drawn[line : line + 1]
         for axis, numbers in zip("xy", want, strict=True):
             if wrong := difference(named[0][axis], list(numbers)):
-                return Difference(wrong.stage, f"the {axis} of its line: {wrong.text}")
+                begin = f"the {axis} of its line:"
+                return Difference(
+                    wrong.stage,
+                    f"{begin} {wrong.text}",
+                    words=wrong.words and f"{begin} {wrong.words}",
+                )
         return None
 
     return fault

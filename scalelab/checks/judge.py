@@ -4,6 +4,7 @@ It is called with plain data and what comes back is read as plain data; nothing 
 Standard library only, plus this package.
 """
 
+import builtins
 import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ from scalelab.checks.call import calls
 from scalelab.checks.plain import Unreadable, plain
 from scalelab.checks.reading import readings
 from scalelab.checks.report import MISSING, RIGHT, WRONG, Judged
-from scalelab.checks.words import Difference, Known, describe, difference, show
+from scalelab.checks.words import Difference, Known, difference, show
 
 Cases = Sequence[Sequence[object]]  # the arguments of every call
 Expected = Callable[..., object] | Sequence[object]  # of each case: its value, or what gives it
@@ -45,7 +46,8 @@ def judge_function(
     if answer is None or answer is ...:
         return Judged.saying(MISSING, f"`{name}` is not defined: has its cell been run?")
     if not callable(answer):
-        return Judged.saying(WRONG, f"a function was expected, not {describe(plain(answer))}")
+        no_function = Difference.of("type", "a function was expected, not {}", plain(answer))
+        return Judged(WRONG, no_function.text, no_function.slip)
     wanted, outcomes = _values(expect, cases), [*calls(answer, cases, SECONDS)]
     if _untouched(outcomes, wanted):
         return Judged(MISSING)
@@ -57,7 +59,7 @@ def judge_function(
         )
     for case, outcome in zip(cases, outcomes, strict=False):
         if outcome.error:
-            return Judged.saying(WRONG, _raised(_written(name, case), outcome, hidden))
+            return _failed(_written(name, case), outcome, hidden)
     judged = [_part(o.value, read, what, want) for o, want in zip(outcomes, wanted, strict=True)]
     parts, faults = [part for part, _ in judged], [fault for _, fault in judged]
     if not any(faults):
@@ -66,9 +68,10 @@ def judge_function(
     n, fault = next((n, fault) for n, fault in enumerate(faults) if fault)
     if hidden:
         return Judged(WRONG, slip or FRESH[fault.stage], slip)
-    slip, shown = slip or fault.text, show(outcomes[n].value)
+    said, shown = slip or fault.text, show(outcomes[n].value)
     returned = f"{_written(name, cases[n])} returned {shown}"
-    return Judged(WRONG, returned if slip == shown else f"{returned}; {slip}", slip)
+    text = returned if said == shown else f"{returned}; {said}"
+    return Judged(WRONG, text, slip or fault.slip)
 
 
 def _values(given, cases):
@@ -83,7 +86,7 @@ def _untouched(outcomes, wanted):
 def _part(value, read, what, want):
     """Return the part of a result that is to be judged, and how it differs from what is wanted."""
     if isinstance(value, Unreadable):
-        missing = Difference("type", value.what)
+        missing = Difference.of("type", "{}", value)
         return missing, missing
     if not read:
         return value, difference(value, want)
@@ -113,9 +116,16 @@ def _written(name, case):
     return f"{name}({', '.join(show(argument) for argument in case)})"
 
 
-def _raised(written, outcome, hidden):
-    if outcome.error == "Timeout":
-        return f"took longer than {outcome.said or f'{SECONDS:g} s'}: does a loop never end?"
+def _failed(written, outcome, hidden):
+    """Judge a call that gave nothing, by the name of what it raised."""
+    error, said = outcome.error, outcome.said
+    if error == "Timeout":
+        text = f"took longer than {said or f'{SECONDS:g} s'}: does a loop never end?"
+        return Judged(WRONG, text, "took too long")
     if hidden:  # the name of an exception, as its text, could carry a hidden input to the student
-        return "ended the process" if outcome.error == "Crash" else "raised an exception"
-    return f"{written} raised {outcome.error}{f': {outcome.said}' if outcome.said else ''}"
+        text = "ended the process" if error == "Crash" else "raised an exception"
+        return Judged.saying(WRONG, text)
+    kind = getattr(builtins, error, None)
+    known = isinstance(kind, type) and issubclass(kind, BaseException)
+    slip = f"raised {error if known else 'an exception'}"
+    return Judged(WRONG, f"{written} raised {error}{f': {said}' if said else ''}", slip)

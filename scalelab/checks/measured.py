@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from scalelab.checks.words import Difference, Fault, describe, difference, show
+from scalelab.checks.words import Difference, Fault, difference, show
 
 
 def seconds_of(record: Any) -> Any:
@@ -38,7 +38,7 @@ def record_fault(
         except KeyError:
             return Difference("type", "a record without `seconds`")
         if not isinstance(seconds, list):
-            return Difference("type", f"{describe(seconds)}, where a list of times was expected")
+            return Difference.of("type", "{}, where a list of times was expected", seconds)
         if any(isinstance(t, bool) or not isinstance(t, (int, float)) for t in seconds):
             return Difference("type", "not all of its times are numbers")
         if len(seconds) < least:

@@ -70,10 +70,10 @@ def quantity(value: object, unit: str) -> object:
     asked = _KINDS.get(unit, f"a value in {unit}")
     for other, kind in _KINDS.items():
         if kind != asked and _parsed(text, other) is not None:
-            return Difference(
-                "type", f"{show(value)} is {kind}, and {asked} is asked for: {remedy}"
-            )
-    return Difference("type", f"{show(value)} is not {asked}: {remedy}")
+            slip = f"is {kind}, and {asked} is asked for: {remedy}"
+            return Difference("type", f"{show(value)} {slip}", words=slip)
+    slip = f"is not {asked}: {remedy}"
+    return Difference("type", f"{show(value)} {slip}", words=slip)
 
 
 def _spelled(text):

@@ -41,11 +41,13 @@ class Judged(NamedTuple):
 
     state: str
     text: str = ""
-    slip: str = ""  # what went wrong, without the value that came; "" where nothing is told of it
+    # What went wrong, in the words of the course alone: no value, name or text that a student
+    # chose, so that it may be counted and shown to a class. "" where nothing is told of it.
+    slip: str = ""
 
     @classmethod
     def saying(cls, state: str, text: str) -> Self:
-        """Return one whose text is all about what went wrong."""
+        """Return one whose text is all about what went wrong, and nobody's but ours."""
         return cls(state, text, text)
 
 

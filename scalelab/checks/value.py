@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from scalelab.checks.plain import Unreadable, plain
 from scalelab.checks.quantity import number_in, quantity, unit_slip
 from scalelab.checks.report import MISSING, READABLE, RIGHT, WRONG, Judged
-from scalelab.checks.words import Difference, Fault, Known, describe, difference, show
+from scalelab.checks.words import Difference, Fault, Known, difference, show
 
 GRADED = {  # all that a hidden sub-check tells of a wrong answer
     "type": "is another kind of value than was asked for",
@@ -49,7 +49,7 @@ def judge_value(
         return Judged(MISSING)
     value = quantity(value, unit) if unit else value
     if isinstance(value, Difference):
-        return Judged.saying(WRONG, value.text)
+        return Judged(WRONG, value.text, value.slip)
     if own and any(item is None or item is ... for item in others):
         return Judged.saying(MISSING, f"it is judged by {_listed(own)}: answer that first")
     right = others if own else list((follows or {}).values())
@@ -74,8 +74,10 @@ def judge_value(
             slip = unit_slip(value, want, unit)
         if hidden and not slip:
             return Judged(WRONG, GRADED[wrong.stage])
-        slip = slip or wrong.text
-    return Judged(WRONG, slip if hidden else f"it is {show(value)}; {slip}", slip)
+        said, slip = slip or wrong.text, slip or wrong.slip
+    else:
+        said = slip
+    return Judged(WRONG, said if hidden else f"it is {show(value)}; {said}", slip)
 
 
 def _part(value, part):
@@ -87,7 +89,7 @@ def _part(value, part):
     try:
         return value[part]
     except (LookupError, TypeError):
-        return Difference("shape", f"{describe(value)} without a part {part!r}")
+        return Difference.of("shape", f"{{}} without a part {part!r}", value)
 
 
 def _follows(value, fault, expect, given, right):

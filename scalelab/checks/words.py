@@ -7,7 +7,7 @@ Standard library only, plus `plain.Unreadable`.
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from scalelab.checks import reading
 from scalelab.checks.plain import Unreadable
@@ -24,6 +24,21 @@ class Difference(NamedTuple):
     stage: str  # "type", "shape", "finite" or "value"
     text: str
     item: bool = False  # whether the text is about an item, which it names first
+    words: str = ""  # the text without what the student wrote, where it holds any
+
+    @classmethod
+    def of(cls, stage: str, text: str, got: object) -> Self:
+        """Return one whose text names the kind of what came where it says `{}`.
+
+        >>> Difference.of("type", "{}, not a number", "soon")
+        Difference(stage='type', text="the text 'soon', not a number", item=False, words='a text, not a number')
+        """
+        return cls(stage, text.replace("{}", describe(got)), words=text.replace("{}", _kind(got)))
+
+    @property
+    def slip(self) -> str:
+        """What went wrong, in the words of the course alone."""
+        return self.words or self.text
 
 
 # A plain value and what was expected of it (None: only the kind counts) to why it is wrong.
@@ -40,8 +55,8 @@ def difference(got: object, expected: object) -> Difference | None:
     (None, None, None)
     >>> difference("80 %", 0.8), difference({"first": 1, "last": 9}, [1, 9]), difference("none", None)
     (None, None, None)
-    >>> difference([16, 64], [16, 32])
-    Difference(stage='value', text='item 2 is not the right number', item=True)
+    >>> difference([16, 64], [16, 32])[:2]
+    ('value', 'item 2 is not the right number')
     >>> difference("soon", 0.8).text
     "the text 'soon', not a number"
     """
@@ -89,6 +104,16 @@ def describe(value: object) -> str:
         case Unreadable():
             return value.what
     return "a placeholder (...)"
+
+
+def _kind(value):
+    """Say what kind of thing a plain value is, and nothing that whoever made it has chosen."""
+    match value:
+        case str():
+            return "a text"
+        case Unreadable():
+            return "an object that cannot be read"
+    return describe(value)
 
 
 def show(value: object, most: int = 5) -> str:
@@ -147,7 +172,7 @@ def _pair(key, value, most):
 def _numbers_differ(got, expected):
     got = reading.number(got, expected)
     if isinstance(got, bool) or not isinstance(got, (int, float)):
-        return Difference("type", f"{describe(got)}, not a number")
+        return Difference.of("type", "{}, not a number", got)
     if isinstance(got, int) and got.bit_length() > 1000:
         return Difference("finite", "far beyond any sensible size")
     if math.isnan(got):
@@ -191,7 +216,7 @@ def _lists_differ(got, expected):
     ):
         got = [item[0] for item in got]
     if len(got) != len(expected):
-        return Difference("shape", f"{describe(got)}, where {len(expected)} were expected")
+        return Difference.of("shape", f"{{}}, where {len(expected)} were expected", got)
     differences = [
         (n, difference(g, e)) for n, (g, e) in enumerate(zip(got, expected, strict=True), 1)
     ]
@@ -200,8 +225,10 @@ def _lists_differ(got, expected):
     for stage in ("type", "shape", "finite", "value"):
         for n, d in differences:
             if d.stage == stage:
-                inner = f", {d.text}" if d.item else f" is {d.text}"
-                return Difference(stage, f"item {n}{inner}", item=True)
+                begin = f"item {n}," if d.item else f"item {n} is"
+                return Difference(
+                    stage, f"{begin} {d.text}", True, d.words and f"{begin} {d.words}"
+                )
     return None
 
 
@@ -214,4 +241,4 @@ def _mismatch(got, expected):
         tuple: "a list",
     }[type(expected)]
     stage = "value" if type(got) is type(expected) else "type"
-    return Difference(stage, f"{describe(got)}, where {wanted} was expected")
+    return Difference.of(stage, f"{{}}, where {wanted} was expected", got)

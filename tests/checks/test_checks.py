@@ -874,3 +874,49 @@ def test_seconds_per_byte_are_compared_as_closely_as_any_other_number(answer, ri
     task = Task("1.1", points=1, answers={"beta": answer})
     task.number("beta", expect=8e-11)
     assert (task.score() == 1) is right
+
+
+EVIL = 'evil: "it\'s" the REFERENCE'
+
+
+class evil(Exception):  # noqa: N801, N818 (a student's name for it)
+    """What a student's function raises, or returns."""
+
+
+def _raising(x):
+    raise evil(EVIL)
+
+
+@pytest.mark.parametrize("answer", [EVIL, [EVIL, 1], evil(), {"evil": EVIL}, lambda x: evil()])
+def test_a_student_cannot_write_what_a_class_is_told_of_its_slips(answer):
+    names = ("share", "wait", "sizes", "word", "record", "chart", "half")
+    task = Task("1", points=2, answers=dict.fromkeys(names, answer) | {"third": _raising})
+    task.number("share", expect=0.5)
+    task.number("wait", expect=0.5, unit="s")
+    task.sequence("sizes", expect=[1, 2])
+    task.choice("word", options=["yes", "no"], expect="no")
+    task.measured("record")
+    task.figure("chart")
+    task.number("record", part="key", expect=1.0)
+    task.function("half", cases=[(4,)], expect=[2.0])
+    task.function("third", cases=[(4,)], expect=[2.0])
+    slips = [verdict.slip for verdict in task.verdicts]
+    assert all(slips)
+    assert any("evil" in verdict.text for verdict in task.verdicts)
+    assert not any("evil" in slip for slip in slips)
+    assert slips[-1] == "raised an exception"
+
+
+def test_a_slip_names_an_exception_that_python_has_and_says_what_was_wrong():
+    def half(x):
+        raise ValueError(EVIL)
+
+    task = Task("1", points=2, answers={"half": half, "wait": "35 GB", "sizes": ["soon", 2]})
+    task.function("half", cases=[(4,)], expect=[2.0])
+    task.number("wait", expect=0.5, unit="s")
+    task.sequence("sizes", expect=[1, 2])
+    assert [verdict.slip for verdict in task.verdicts] == [
+        "raised ValueError",
+        "is a number of bytes, and a time is asked for: write it like '1.5 s'",
+        "item 1 is a text, not a number",
+    ]

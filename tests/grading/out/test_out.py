@@ -409,23 +409,6 @@ def test_every_text_task_is_listed_with_how_many_are_to_be_read():
     assert "a text, 1 still to be read" in report.html(told)
 
 
-@pytest.mark.parametrize(
-    "slip",
-    [
-        "the text 'ALL WRONG: see http://evil', not a number",
-        "fleet(4) raised ValueError: THE REFERENCE IS WRONG, evil",
-        "fleet(4) raised evil: so",
-        "an object of type evil that cannot be read",
-        "'it\\'s \"evil\" is not a number: write it without'",
-    ],
-)
-def test_a_student_cannot_write_the_commonest_slip_of_the_class(slip):
-    tests = {CHECKS[0]: {"slips": [slip]}}
-    task = report.summary(LAWS, [handed(tests)])["tasks"][0]
-    assert task["slip"]
-    assert "evil" not in task["slip"][0]
-
-
 def test_a_flag_does_not_hide_why_somebody_failed():
     odd = Submission("eli", flags=[Flag("the notebook was renamed")])
     told = report.summary(LAWS, [result(LAWS, odd, status="failed", reason="it is empty")])
