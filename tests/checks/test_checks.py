@@ -879,7 +879,7 @@ def test_seconds_per_byte_are_compared_as_closely_as_any_other_number(answer, ri
 EVIL = 'evil: "it\'s" the REFERENCE'
 
 
-class evil(Exception):  # noqa: N801, N818 (a student's name for it)
+class evil(Exception):
     """What a student's function raises, or returns."""
 
 

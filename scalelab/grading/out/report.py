@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from scalelab.grading.inputs.source import Cell, Source
+from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging.result import FAILED, MISSING, STATES, Result, file_name
 from scalelab.grading.out.codes import unknown, used
 from scalelab.grading.out.remarks import remarks
