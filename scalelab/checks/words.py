@@ -30,8 +30,8 @@ class Difference(NamedTuple):
     def of(cls, stage: str, text: str, got: object) -> Self:
         """Return one whose text names the kind of what came where it says `{}`.
 
-        >>> Difference.of("type", "{}, not a number", "soon")
-        Difference(stage='type', text="the text 'soon', not a number", item=False, words='a text, not a number')
+        >>> Difference.of("type", "{}, not a number", "soon")[1:]
+        ("the text 'soon', not a number", False, 'a text, not a number')
         """
         return cls(stage, text.replace("{}", describe(got)), words=text.replace("{}", _kind(got)))
 
