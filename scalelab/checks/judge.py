@@ -48,18 +48,17 @@ def judge_function(
     if not callable(answer):
         no_function = Difference.of("type", "a function was expected, not {}", plain(answer))
         return Judged(WRONG, no_function.text, no_function.slip)
-    wanted, outcomes = _values(expect, cases), [*calls(answer, cases, SECONDS)]
-    if _untouched(outcomes, wanted):
+    outcomes = [*calls(answer, cases, SECONDS)]
+    if _untouched(outcomes):
         return Judged(MISSING)
-    if all(not o.error and o.value is None for o in outcomes) and any(
-        w is not None for w in wanted
-    ):
-        return Judged.saying(
-            WRONG, f"`{name}` returned nothing (None): does it end with a `return`?"
-        )
     for case, outcome in zip(cases, outcomes, strict=False):
         if outcome.error:
             return _failed(_written(name, case), outcome, hidden)
+    wanted = _values(expect, cases)  # only now: what is expected may take longer than the answer
+    if all(o.value is None for o in outcomes) and any(w is not None for w in wanted):
+        return Judged.saying(
+            WRONG, f"`{name}` returned nothing (None): does it end with a `return`?"
+        )
     judged = [_part(o.value, read, what, want) for o, want in zip(outcomes, wanted, strict=True)]
     parts, faults = [part for part, _ in judged], [fault for _, fault in judged]
     if not any(faults):
@@ -78,7 +77,7 @@ def _values(given, cases):
     return [given(*case) for case in cases] if callable(given) else list(given)
 
 
-def _untouched(outcomes, wanted):
+def _untouched(outcomes):
     """Tell an answer that is not there yet from one that is wrong."""
     return all(not o.error and (o.value is ... or not o.attempted) for o in outcomes)
 

@@ -93,8 +93,12 @@ class Judge:
         }
 
     def _planned(self, cell, key):
-        """Run a check with functions, then with numbers, as stand-ins: it asks for more each time."""
-        notes = _Notes(callable=True)
+        """Run a check with functions, then with numbers, as stand-ins: it asks for more each time.
+
+        Functions are as if nobody had begun, so that nothing is computed to compare them with; but
+        without a key, as when the class begins: then every line of a check is tried.
+        """
+        notes = _Notes(callable=True, begun=not key)
         _, task, _ = self._run(cell, notes, key)
         values = _Notes(callable=False)
         self._run(cell, values, key)
@@ -168,8 +172,8 @@ class _Names(dict):
 class _Notes:
     """Notes what a check asks for: the names, and the arguments of every call, in order."""
 
-    def __init__(self, callable):
-        self.callable, self.names, self.calls = callable, {}, []
+    def __init__(self, callable, begun=False):
+        self.callable, self.begun, self.names, self.calls = callable, begun, {}, []
 
     def get(self, name):
         self.names[name] = None
@@ -177,7 +181,13 @@ class _Notes:
             return 1.0
         cases = []
         self.calls.append((name, cases))
-        return lambda *arguments: cases.append(arguments)
+
+        def answer(*arguments):
+            cases.append(arguments)
+            if not self.begun:
+                raise NotImplementedError
+
+        return answer
 
 
 class _Replay:
