@@ -228,6 +228,7 @@ def no_fault_shows(page) -> None:
         )
 
 
+@pytest.mark.thorough  # the build has run every cell, and the assignment below runs to its end
 def test_a_chapter_runs_to_its_end_and_its_sliders_move(lab):
     with opened(lab, f"chapters/{QUICK}.ipynb") as page:
         start_all(page)
@@ -235,8 +236,7 @@ def test_a_chapter_runs_to_its_end_and_its_sliders_move(lab):
         sliders_move(page, QUICK)
 
 
-@pytest.mark.thorough  # the build has run every cell, and test_figures has moved what pages show
-@pytest.mark.parametrize("slug", [slug for slug in WRITTEN if slug != QUICK])
+@pytest.mark.parametrize("slug", sampled([slug for slug in WRITTEN if slug != QUICK], 1))
 def test_every_figure_of_a_chapter_moves_on_top_of_its_imports(lab, slug):
     cells = chapter(slug).code
     with opened(lab, f"chapters/{slug}.ipynb") as page:
@@ -250,20 +250,6 @@ SAVED = """async (path) => {
   const { content } = await jupyterapp.serviceManager.contents.get(path);
   return Object.fromEntries(content.cells.map(({ id, source }) => [id, source]));
 }"""
-
-
-def test_a_guess_is_typed_into_its_line_at_one_click_and_saved_with_the_notebook(lab):
-    path = f"chapters/{QUICK}.ipynb"
-    with opened(lab, path) as page:
-        page.locator(".jp-RawCell .cm-content").first.click()
-        page.keyboard.press("End")
-        page.keyboard.type("a tenth")
-        saved = page.evaluate(SAVED, path)
-        lines = {name: text for name, text in saved.items() if name.endswith("-mine")}
-        assert lines == {
-            "one-fact-guess-mine": "Your guess: a tenth",
-            "here-guess-mine": "Your guess: ",
-        }
 
 
 def themed(page, theme: str) -> None:
@@ -285,11 +271,29 @@ def tones() -> dict[str, dict[str, str]]:
     }
 
 
-def test_a_box_has_the_colour_that_it_has_in_the_book_before_any_cell_has_run(lab):
+@pytest.fixture(scope="class")
+def quick(lab):
+    """The page with a chapter of which no cell has run."""
     with opened(lab, f"chapters/{QUICK}.ipynb") as page:
+        yield page
+
+
+class TestAChapterBeforeAnyCellHasRun:
+    def test_a_guess_is_typed_into_its_line_at_one_click_and_saved_with_the_notebook(self, quick):
+        quick.locator(".jp-RawCell .cm-content").first.click()
+        quick.keyboard.press("End")
+        quick.keyboard.type("a tenth")
+        saved = quick.evaluate(SAVED, f"chapters/{QUICK}.ipynb")
+        lines = {name: text for name, text in saved.items() if name.endswith("-mine")}
+        assert lines == {
+            "one-fact-guess-mine": "Your guess: a tenth",
+            "here-guess-mine": "Your guess: ",
+        }
+
+    def test_a_box_has_the_colour_that_it_has_in_the_book(self, quick):
         for theme, colours in tones().items():
-            themed(page, theme)
-            seen = page.locator(".jp-Notebook .myst-admonition").evaluate_all(
+            themed(quick, theme)
+            seen = quick.locator(".jp-Notebook .myst-admonition").evaluate_all(
                 "all => all.map((e) => [[...e.classList], getComputedStyle(e).borderLeftColor])"
             )
             known = [(set(names) & set(colours), colour) for names, colour in seen]

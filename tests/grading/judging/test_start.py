@@ -107,7 +107,7 @@ classes.grade(root, workers=1, resume=True)
 
 
 def test_what_was_graded_before_is_kept_and_resuming_gives_what_is_due(tmp_path):
-    root, many = stage.course(tmp_path, SLUG), CLASS * 3
+    root, many = stage.course(tmp_path, SLUG), CLASS * 2
     classes.enrol(root, many)
     if subprocess.run(["unshare", "-Ur", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no namespace of users can be made here")
