@@ -110,15 +110,15 @@ def test_every_recorded_class_was_treated_as_due_and_no_neighbour_was_harmed():
         assert [run[name] for name in recorded.NEVER] == [0] * len(recorded.NEVER)
 
 
-def test_what_is_recorded_under_stock_nbgrader_was_due_on_the_demonstration(tmp_path):
+def test_what_is_recorded_under_stock_nbgrader_was_due_on_its_assignment(tmp_path):
     rows, named = stock.recorded(), {kind.name: kind for kind in ALL}
-    demo = stage.of(assignment.course(tmp_path))
-    assert [*rows] == [name for name in named if name in rows]
+    graded = stage.of(stage.course(tmp_path, stock.SLUG))
+    assert [*rows] == [kind.name for kind in ALL if graded.onward or not kind.onward]
     for name, row in rows.items():
         kind = named[name]
         assert row.group == kind.group
-        assert row.due is None or kind.least(demo) <= row.due <= kind.due(demo), name
-        assert (row.due is None) == (kind.due(demo) is None)
+        assert row.due is None or kind.least(graded) <= row.due <= kind.due(graded), name
+        assert (row.due is None) == (kind.due(graded) is None)
 
 
 def test_the_instructors_page_shows_what_is_recorded_by_class_and_examples_of_each():
@@ -126,7 +126,7 @@ def test_the_instructors_page_shows_what_is_recorded_by_class_and_examples_of_ea
     assert {rows[name].group for name in stock.EXAMPLES} == {row.group for row in rows.values()}
     assert f"\n\n{stock.summary(rows)}\n\n" in page
     assert f"\n\n{stock.table(rows, stock.EXAMPLES)}\n\n" in page
-    assert stock.file().read_text().partition("\n")[0].removeprefix("# ") in page
+    assert stock.FILE.read_text().partition("\n")[0].removeprefix("# ") in page
 
 
 def test_the_instructors_page_tells_what_was_tried_on_real_assignments():

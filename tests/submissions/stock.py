@@ -1,9 +1,8 @@
-"""The same trouble under stock nbgrader: `python -m tests.submissions.stock [SLUG] [--summary | NAME ...]`.
+"""The same trouble under stock nbgrader: `python -m tests.submissions.stock [--summary | NAME ...]`.
 
-Each kind stands between two honest submissions, in a box of its own; a row says what became of all
-three. `stock.csv` holds the rows of the demonstration, `stock_SLUG.csv` those of a real assignment:
-without names, the kinds that it lacks are run, so a run that was stopped goes on; all are printed.
-The instructor's page shows the summary and some of the rows of the demonstration.
+Each kind stands between two honest submissions of a real assignment, in a box of its own; a row says
+what became of all three. `stock.csv` holds the rows: without names, the kinds that it lacks are run,
+so a run that was stopped goes on; all are printed. The instructor's page shows the summary and some rows.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scalelab.grading.box import bubblewrap
-from tests.notebooks import SLUGS
-from tests.submissions import assignment, box, boxed, stage
+from tests.submissions import box, boxed, stage
 from tests.submissions.kinds import FAILED, Kind, kinds
 
-DEMONSTRATION = assignment.SLUG
+SLUG = "01_speedup"
+FILE = Path(__file__).with_suffix(".csv")
 AT_ONCE = 2
 POINTS = ("due", "given", "first", "last")
 EXAMPLES = (  # of every class
@@ -90,27 +89,22 @@ def run(kind: Kind, course: Path) -> Row:
     return Row(kind.name, kind.group, kind.due(stage.of(course)), **found)
 
 
-def course(folder: Path, slug: str = DEMONSTRATION) -> Path:
+def course(folder: Path) -> Path:
     """Make a course that stock nbgrader has released, with an honest submission graded."""
-    root = assignment.course(folder) if slug == DEMONSTRATION else stage.course(folder, slug)
-    shutil.rmtree(root / "exercises" / slug)
+    root = stage.course(folder, SLUG)
+    shutil.rmtree(root / "exercises" / SLUG)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     how = {"cwd": root, "env": {**os.environ, "PATH": path}, "capture_output": True, "check": True}
-    subprocess.run(["nbgrader", "generate_assignment", slug], **how)
+    subprocess.run(["nbgrader", "generate_assignment", SLUG], **how)
     honest = next(kind for kind in kinds() if kind.name == "honest")
-    honest.put(root, root / "course" / "submitted" / boxed.FIRST / slug)
-    subprocess.run(["nbgrader", "autograde", slug], **how)
+    honest.put(root, root / "course" / "submitted" / boxed.FIRST / SLUG)
+    subprocess.run(["nbgrader", "autograde", SLUG], **how)
     return root
 
 
-def file(slug: str = DEMONSTRATION) -> Path:
-    """Return where the rows of an assignment are kept."""
-    return Path(__file__).with_name("stock.csv" if slug == DEMONSTRATION else f"stock_{slug}.csv")
-
-
-def recorded(slug: str = DEMONSTRATION) -> dict[str, Row]:
+def recorded() -> dict[str, Row]:
     """Return the rows of the file: {name of the kind: Row}."""
-    with file(slug).open(newline="") as lines:
+    with FILE.open(newline="") as lines:
         next(lines)  # the stamp
         rows = [
             {name: _number(text) if name in POINTS else text for name, text in row.items()}
@@ -123,9 +117,9 @@ def _number(text):
     return float(text) if text else None
 
 
-def record(rows: Mapping[str, Row], slug: str = DEMONSTRATION) -> None:
+def record(rows: Mapping[str, Row]) -> None:
     """Write the file: its stamp, then a line for each kind, in the order of the corpus."""
-    with file(slug).open("w", newline="") as out:
+    with FILE.open("w", newline="") as out:
         out.write(f"{stamp()}, {time.strftime('%Y-%m-%d')}\n")
         table = csv.writer(out, lineterminator="\n")
         table.writerow(Row._fields)
@@ -186,24 +180,20 @@ def summary(rows: Mapping[str, Row]) -> str:
 
 def main(words: Sequence[str]) -> None:
     """Run kinds, record them, and print their rows; or print what is recorded, by class."""
-    slug, words = (
-        (words[0], words[1:]) if words[:1] and words[0] in SLUGS else (DEMONSTRATION, words)
-    )
-    kept = file(slug)
-    rows = recorded(slug) if kept.exists() and kept.read_text().startswith(stamp()) else {}
-    if words == ["--summary"]:
+    rows = recorded() if FILE.exists() and FILE.read_text().startswith(stamp()) else {}
+    if [*words] == ["--summary"]:
         print(summary(rows))
         return
     if not bubblewrap.find().cgroup:
         sys.exit("kinds that take all memory need control groups, and these cannot be written here")
     wanted = [kind for kind in kinds() if kind.name in words or not (words or kind.name in rows)]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool:
-        released = course(Path(folder), slug)
+        released = course(Path(folder))
         onward = stage.of(released).onward
         wanted = [kind for kind in wanted if onward or not kind.onward]
         for row in pool.map(lambda kind: run(kind, released), wanted):
             rows[row.kind] = row
-            record(rows, slug)
+            record(rows)
     print(table(rows, words or rows))
 
 
