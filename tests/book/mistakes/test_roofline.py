@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from scalelab import data, placement
 from scalelab.measure.probe import roofs
 from scalelab.models.kernels import alarms, attention, kernels, roofline
-from scalelab.models.machines import hardware, reached
+from scalelab.models.machines import cores, hardware, reached
 from scalelab.records import Machine, Sample
 from scalelab.show.plots import roofline as figures
 from tests.notebooks import chapter
@@ -258,3 +258,144 @@ def test_attention_of_the_dozen_uses_every_key_as_its_text_says(dozen):
     assert float(prompt.kernel.flops) == 2 * 2 * 8 * 64 * 512 * 512
     assert not {"is_causal", "attn_mask"} & set(prompt.run.keywords)
     assert "without a mask, all 512 of them" in TEXT
+
+
+CELLS = {cell.id: cell.source for cell in chapter("07_roofline").nb.cells}
+
+
+def test_a_kernel_without_multiply_adds_need_not_stop_at_half_of_the_peak():
+    """GFLOP/s of one Zen 3 core, by the page that the catalogue names for its units."""
+    assert "vfpbench" in cores.design("AuthenticAMD", 25, 33).source
+    multiply_adds, adds, multiplies_beside_adds = 120.290, 64.267, 128.218
+    assert multiplies_beside_adds > multiply_adds
+    assert adds / multiply_adds == pytest.approx(0.5, abs=0.05)
+    assert "a kernel that only adds meets about half of it" in CELLS["limits-head"]
+
+
+def test_neither_attention_stands_at_an_end_of_the_figure(dozen):
+    intensity = {name: float(case.kernel.intensity) for name, case in dozen.items()}
+    drawn = sorted((name for name in intensity if intensity[name]), key=intensity.get)
+    assert {drawn[0], drawn[-1]} == {"axpy", "square product"}
+    times = intensity["attention, prompt"] / intensity["attention, one token"]
+    assert f"the prompt does {times:.0f} times as many operations" in CELLS["place-attentions"]
+
+
+def test_narrower_numbers_help_arithmetic_only_where_there_are_units_for_them():
+    rates = roofs.rates(data.recorded("probe"))
+    assert rates["fp16"] < rates["fp32"] < rates["bf16"]
+    assert "where the processor has units for them" in CELLS["place-advice-read"]
+
+
+def test_more_flops_change_nothing_only_while_a_kernel_is_close_to_its_slowest_clock():
+    """Bound by memory, with 0.9 s of arithmetic beside 1 s of bytes, and then twice the FLOP/s."""
+    least, apart, _ = roofline.bounds(0.9, 1.0, 1.0, 1.0)
+    faster_least, faster_apart, _ = roofline.bounds(0.9, 1.0, 2.0, 1.0)
+    assert roofline.classify(0.9, 1.0, 1.0, 1.0) == "memory"
+    assert faster_least == least
+    assert faster_apart / apart == pytest.approx(1.45 / 1.9)
+    for said in ("It holds for a kernel whose time is close to its slowest clock.", "Near the sum"):
+        assert said in CELLS["place-advice-read"]
+    assert CELLS["yours-read"].count("what it can reach") == 2
+
+
+def test_a_slope_is_no_fact_before_the_claim_that_leaves_it_room():
+    allowed = float(re.search(r"most=([\d.]+)", CELLS["why-claim"])[1])
+    assert allowed > 1
+    assert "up to the noise of two measurements" in CELLS["why-roof-read"]
+
+
+@pytest.mark.parametrize("side", [1, 2, 4, 8])
+def test_the_smaller_the_blocks_of_a_product_the_less_often_a_number_is_used(side):
+    """By a loop over the blocks of a product of 8 by 8: what keeps small ones dear is no start."""
+    fetched = 0
+    for _row in range(0, 8, side):
+        for _column in range(0, 8, side):
+            for _inner in range(0, 8, side):
+                fetched += 2 * side**2
+    assert fetched == 2 * 8**3 / side
+    assert "each number leaves before it has been used often" in CELLS["move-blocks-libraries"]
+
+
+def test_every_kernel_with_a_name_of_its_own_is_explained_before_it_is_counted(dozen):
+    plain = ("copy", "matrix · vector", "product", "square product")
+    named = {name.split(",")[0] for name in dozen if not name.startswith(plain)}
+    text = CELLS["place-names"] + CELLS["place-names-attention"]
+    explained = {name.lower() for name in re.findall(r"\*([\w ]+)\*", text)}
+    assert explained == named
+    assert len(named) == 5
+    assert CELLS["place-names"].startswith("Five names")
+
+
+def test_the_sizes_that_the_text_gives_make_the_counts_of_the_dozen(dozen):
+    """Each row by hand, from the numbers of the cell and of the attentions in the one before."""
+    text = CELLS["place-names-attention"] + CELLS["place-sizes"]
+    for given in ("16 million", "4,000 by 4,000", "side 1,024", "4,096 by 4,096", "4, 32 or 256"):
+        assert given in CELLS["place-sizes"]
+    assert "eight times side by side, with vectors of 64 numbers" in text
+    assert "has 4 bytes" in text
+    table, matrix, tokens = 4000**2, 4096**2, {"one token": 16_384, "prompt": 512 * 512}
+    flops = {"copy": 0, "axpy": 2 * 16e6, "dot": 2 * 16e6, "softmax": 5 * table}
+    flops |= {"layer norm": 7 * table, "matrix · vector": 2 * matrix, "square product": 2 * 1024**3}
+    flops |= {f"product {width} wide": 2 * width * matrix for width in (4, 32, 256)}
+    flops |= {f"attention, {way}": 2 * 2 * 8 * 64 * met for way, met in tokens.items()}
+    assert {name: float(case.kernel.flops) for name, case in dozen.items()} == flops
+
+
+def test_a_kernel_that_waits_for_its_start_is_explained_by_its_clocks():
+    """Three clocks, and the table of kernels counts the third."""
+    tiny = kernels.Kernel("tiny", 1e3, 1e3)
+    assert placement.judge(tiny, timed(5e-6), 1e9, 1e9).finding == "another cause"
+    assert placement.judge(tiny, timed(5e-6), 1e9, 1e9, 4e-6).finding == "its clocks"
+    assert placement.judge(tiny, timed(3e-6), 1e9, 1e9, 4e-6).finding == "its clocks"
+    assert "the slowest of three clocks and their sum" in CELLS["place-read-verdicts"]
+    assert "undercuts arithmetic or memory" in CELLS["place-read-verdicts"]
+
+
+def test_a_tenth_above_its_roof_is_no_alarm_yet():
+    kernel = kernels.Kernel("k", 1e9, 1e9)
+    assert placement.judge(kernel, timed(1 / 1.09), 1e9, 1e9).alarm is None
+    assert placement.judge(kernel, timed(1 / 1.11), 1e9, 1e9).alarm
+    assert "A tenth above the roof passes" in CELLS["alarm-yours-read"]
+
+
+def test_a_published_kernel_passes_the_best_product_that_one_search_found():
+    share, rate = re.search(r"now reach (\d+)%, (\d+) TFLOP/s", CELLS["frontier-box"]).groups()
+    assert round(100 * float(rate) * 1e12 / ROOF[0]) == int(share)
+    best = {(one.device, one.format): one for one in reached.best_products()}["H100 SXM", "bf16"]
+    assert float(rate) * 1e12 > best.rate
+    assert "A reached roof is no bound" in CELLS["accel-theory-gap"]
+
+
+def test_the_product_of_the_layer_is_the_one_whose_weights_the_text_gives():
+    rows, columns = (
+        float(side.replace(",", ""))
+        for side in re.search(
+            r"weight matrix of ([\d,]+) by ([\d,]+)", CELLS["accel-layer"]
+        ).groups()
+    )
+    for sequences in (1, 64, 512):
+        found = figures.layer(sequences, 2048)["product, writing"].intensity
+        assert found == pytest.approx(1 / (1 / sequences + 1 / rows + 1 / columns))
+
+
+def test_one_row_of_the_source_stands_for_two_accelerators():
+    found = {(one.device, one.format): one for one in reached.best_products()}
+    h100, h200 = (found[name, "bf16"] for name in ("H100 SXM", "H200 SXM"))
+    assert (h100.shape, h100.rate) == (h200.shape, h200.rate)
+    assert "one row for the H100 and the H200" in CELLS["accel-reached"]
+
+
+def test_four_accelerators_are_five_rows_for_one_comes_with_two_memories():
+    kinds = [name.split()[0] for name in figures.DEVICES]
+    assert len(kinds) == 5
+    assert len(set(kinds)) == 4
+    assert kinds.count("A100") == 2
+    assert "Here are four, the A100 with either of its memories:" in CELLS["accel-head"]
+
+
+def test_the_formula_is_turned_round_only_for_a_core_that_is_known():
+    known = cores.theory("AuthenticAMD", 25, 17, 512, clock=None)
+    unknown = cores.theory("GenuineIntel", 6, 85, 512, clock=None)
+    assert "takes" in known.beside(1e11)
+    assert "takes" not in unknown.beside(1e11)
+    assert "if at least its core is known" in CELLS["yours-theory-read-on"]

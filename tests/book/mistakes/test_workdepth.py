@@ -232,3 +232,118 @@ def test_who_waits_for_the_last_map_depends_on_how_many_they_are(workers, idle):
     assert workers * waves - 16 == idle
     assert timetable.makespan == waves + -(-4 // workers)  # no reduce began in a wave of maps
     assert "with 12 workers eight stand idle for it; with 4," in CHAPTER["watch-barrier"]
+
+
+def test_six_layers_go_backward_in_eleven_products_for_nobody_needs_the_gradient_of_the_data():
+    layers = torch.nn.Sequential(*(torch.nn.Linear(8, 8, bias=False) for _ in range(6)))
+    loss = layers(torch.randn(8, 8)).sum()
+    with FlopCounterMode(display=False) as counter:
+        loss.backward()
+    products = counter.get_flop_counts()["Global"][torch.ops.aten.mm] / (2 * 8**3)
+    dag = graphs.backward_pass(6)
+    waiting = [dag.out_degree(n) for n, op in dag.nodes(data="op") if op == "dX"]
+    assert products == len(dag) == 11
+    assert waiting == [2, 2, 2, 2, 1]  # two below each, and below the last only its dW
+    assert "in the first layer only its $dW$" in CHAPTER["lanes-tasks"]
+    assert "eleven products" in CHAPTER["lanes-tasks"]
+
+
+@pytest.mark.parametrize("workers", figures.RANKS)
+def test_a_tree_reaches_half_of_the_workers_in_its_outer_rounds_and_the_ring_all_in_each(workers):
+    def come_in(way):
+        timeline = graphs.placed(figures.ALL_REDUCES[way](workers)).timeline
+        ends = sorted(slot.finish for slot in timeline)
+        return [len(list(same)) for _, same in itertools.groupby(ends)]
+
+    ring, tree = come_in("ring"), come_in("tree")
+    assert set(ring) == {workers}
+    assert tree[0] == tree[-1] == workers / 2 > max(tree[1:-1], default=0)
+    assert (len(tree) < len(ring)) == (workers >= 4)
+    said = CHAPTER["collective-graph-read"]
+    assert "at half of them in the first round and in the last, and at fewer in between" in said
+    assert "from four workers on it needs fewer rounds" in said
+
+
+def test_three_late_tasks_and_not_one_keep_the_pool_of_sixteen_above_its_bound():
+    drawn = re.search(r"^lengths = .*", CHAPTER["pool-run"], re.MULTILINE)[0]
+    names = {"np": np}
+    exec(drawn, names)
+    lengths = list(names["lengths"])
+    timeline = graphs.greedy(graphs.independent(lengths), 16).timeline
+    last = sorted(timeline, key=lambda slot: slot.finish)[-3:]
+    longest = sorted(lengths)[-6:]
+    assert all(lengths[slot.node] in longest for slot in last)
+    first = min(slot.finish for slot in last)
+    others = {slot.worker for slot in timeline} - {slot.worker for slot in last}
+    assert len(others) == 13
+    until = max(slot.finish for slot in timeline if slot.worker in others)
+    assert until < first - 0.004  # they wait for more than 4 ms
+
+    def without(*left_out):
+        rest = [length for node, length in enumerate(lengths) if node not in left_out]
+        return graphs.greedy(graphs.independent(rest), 16).makespan
+
+    assert without(last[-1].node) > until + 0.004
+    assert without(*(slot.node for slot in last)) == pytest.approx(until)
+    assert "three of the six longest tasks" in CHAPTER["pool-late"]
+    assert "the other thirteen threads wait for them" in CHAPTER["pool-late"]
+
+
+def test_of_the_two_scans_one_is_work_efficient_and_it_is_named():
+    serial = graphs.work(graphs.sequential_sum(1024))
+    assert graphs.work(graphs.blelloch_scan(1024)) / serial == 2
+    times = [
+        graphs.work(graphs.hillis_steele_scan(n)) / graphs.work(graphs.sequential_sum(n))
+        for n in (256, 1024, 4096)
+    ]
+    assert times == sorted(times)
+    assert round(times[1]) == 9
+    assert "Blelloch's two sweeps are, with twice the additions" in CHAPTER["scan-lesson"]
+    assert "with nine times as many here, and more the longer" in CHAPTER["scan-lesson"]
+
+
+def test_the_activations_of_one_of_two_pieces_count_half_as_the_page_says():
+    """By the formula of Korthikanti et al., p (1 + (p - 1) / (p v)), which holds eleven halves here."""
+    assert graphs.in_flight(4, 32, chunks=2) == 4 * (1 + 3 / (4 * 2)) == 11 / 2
+    dag = figures.PIPELINES["1F1B, interleaved"](4, 8)
+    _, amounts = figures.held_over_time(dag, graphs.placed(dag), 0)
+    assert set(np.diff(amounts)) == {-0.5, 0.0, 0.5}
+    assert "count as half a micro-batch" in CHAPTER["pipeline-interleaved"]
+
+
+def test_a_makespan_is_explained_before_code_reads_one():
+    order = list(CHAPTER)
+    explained = [order.index(name) for name in order if "**makespan**" in CHAPTER[name]]
+    read = [order.index(name) for name in order if ".makespan" in CHAPTER[name]]
+    assert len(explained) == 1
+    assert explained[0] < min(read)
+
+
+def test_a_claim_about_a_bound_names_the_one_that_it_divides_by():
+    """Graham's bound compares with the best schedule, and Brent's is a time."""
+    assert "graphs.brent(" in CHAPTER["lanes-bound"]
+    assert "graphs.graham(" not in CHAPTER["lanes-bound"]
+    assert "Brent's bound" in CHAPTER["lanes-claim"]
+    assert "Graham's bound" not in CHAPTER["lanes-claim"]
+
+
+def test_every_chain_of_the_map_reduce_leads_through_one_node_of_no_cost():
+    dag = figures.CHOICES["map 16, reduce 4"]()
+    (middle,) = (node for node, weight in dag.nodes(data="weight") if not weight)
+    maps, reduces = networkx.ancestors(dag, middle), networkx.descendants(dag, middle)
+    assert (len(maps), len(reduces)) == (16, 4)
+    cut = dag.subgraph(maps | reduces)
+    assert not cut.edges
+    assert (
+        "it is one node, here of no cost, through which every chain goes"
+        in (CHAPTER["watch-barrier"])
+    )
+
+
+def test_the_products_of_a_block_are_those_that_the_text_counts():
+    """Two by weights at the attention, two in the feed-forward part; each has a dX and a dW."""
+    dag = graphs.autograd.dag(block(), graphs.autograd.products)
+    labels = [dag.nodes[node]["label"] for node, weight in dag.nodes(data="weight") if weight]
+    assert sum(label.endswith("dW") for label in labels) == 4
+    assert "a product by weights before it and one after it" in CHAPTER["model-costs"]
+    assert "a *feed-forward* part of two more" in CHAPTER["model-costs"]
