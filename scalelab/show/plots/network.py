@@ -200,6 +200,7 @@ def clocks(tokens: float) -> Chart:
     """Three roofs of one H100, by memory, NVLink and network card, and what training sends over each.
 
     A node has eight of each. Sixteen nodes share the gradients, and a card carries an eighth of them.
+    What else goes by card goes between eight GPUs that sit in eight nodes, so each has a card of its own.
     """
     gpu = hardware.device("H100 SXM")
     peak = hardware.peak(gpu, "bf16 tensor")

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from scalelab import curves, data, plan
+from scalelab import curves, data, plan, records
 from scalelab.models import cost, machines, network, scaling, waiting
 from scalelab.plan import published
+from scalelab.show import table
 from scalelab.show.plots import cost as figures
 from tests.notebooks import ROOT
 
@@ -30,6 +31,7 @@ def run(*names, **given):
     known = {
         "np": np, "data": data, "curves": curves, "cost": cost, "nnls": nnls, "network": network,
         "machines": machines, "waiting": waiting, "plan": plan, "figures": figures,
+        "records": records, "scaling": scaling, "table": table,
     }  # fmt: skip
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -207,3 +209,57 @@ def test_the_wait_for_the_slowest_first_grows_with_the_workers():
     assert late[1] == pytest.approx(late[2], rel=0.02)
     assert late[3] < 0.95 * late[2]
     assert "once there are a few" in CHAPTER["terms-formula"]
+
+
+def test_what_others_published_is_stamped_so():
+    """Recorded is what was measured for the book, on a machine, a date and versions that the stamp names."""
+    left, _ = run("wild-data", "wild-times", "wild-table")
+    assert left["said"].kind == "published"
+    left, _ = run("beyond-fit", "beyond-names")
+    assert left["printed"].kind == "published"
+
+
+def test_the_repair_doubles_what_grows_and_names_no_price_of_company():
+    """Compute in the step was 0.92 of the prediction, since the lone step had held Python's time as well."""
+    found = {"compute": 12.2e-3, "exchange": 0.3e-3, "waiting": 0.6e-3, "neither": 1.1e-3}
+    lone = 26.36e-3
+    left, printed = run(
+        "live-repair",
+        found=found,
+        alone=lone,
+        predicted={"compute": lone / 2, "exchange": 0.2e-3},
+        talk=records.Sample("exchange", (0.2e-3,), 1, records.Machine("this one", 2), "2026-11-20"),
+    )
+    assert left["again"] == pytest.approx(24.4e-3 + 0.3e-3 + 1.2e-3 + 1.1e-3)
+    assert "0.92" not in printed
+    assert "times as long" not in printed
+    assert "with the compute and the wait taken twice" in CHAPTER["live-read"]
+
+
+def test_the_size_worth_its_money_knows_no_number_of_steps():
+    sizes = np.arange(1, 2000)
+
+    def best(compute, exchange, steps):
+        each = compute / sizes + exchange
+        return sizes[np.argmin(steps * (2.0 * sizes + 100) * each)]
+
+    once = best(25.6, 0.224, 1)
+    assert best(25.6, 0.224, 2) == once == round(cost.size_worth(25.6, 0.224, 2.0, 100.0))
+    assert best(51.2, 0.224, 1) / once == pytest.approx(2**0.5, rel=0.01)
+    assert "Twice the work in a step" in CHAPTER["sizes-text"]
+    assert "Twice as many steps buy none" in CHAPTER["sizes-text"]
+
+
+def test_section_7_asks_for_the_last_two_of_the_three_sizes():
+    _, printed = run("sizes-code")
+    sizes = [line.split()[-1] for line in printed.splitlines() if "an hour at" in line]
+    asked = [size for size in sizes if re.search(rf"\b{size}\b", CHAPTER["money-hour-read"])]
+    assert asked == sizes[-2:]
+    assert "for the last two" in CHAPTER["sizes-read"]
+
+
+def test_the_record_of_failures_is_a_record_and_the_rest_assumed():
+    """419 interruptions of 16,384 GPUs in 54 days, as section 3.2 has them."""
+    assert pytest.approx(50_000, rel=0.02) == 54 * 24 / 419 * 16_384
+    text = CHAPTER["goodput-text"]
+    assert text.index("about the record") < text.index("as assumed there") < text.index("minute")
