@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +58,21 @@ class Notebook:
 
 def chapter(slug: str) -> Notebook:
     return Notebook(ROOT / "chapters" / f"{slug}.ipynb")
+
+
+def explored(slug: str) -> list[str]:
+    """The cells of a chapter that show a figure to play with, in the order of its page."""
+    return [cell for cell in chapter(slug).code if re.search(r"^explore\(", cell, re.MULTILINE)]
+
+
+def asked(slug: str, number: int) -> tuple[Callable, dict]:
+    """What makes that figure, and its sliders: its own cell, on top of nothing but the chapter's imports."""
+    found: list[tuple[Callable, dict]] = []
+    names: dict = {}
+    exec(chapter(slug).code[0], names)
+    names["explore"] = lambda make, **sliders: found.append((make, sliders))
+    exec(explored(slug)[number], names)
+    return found[0]
 
 
 def every_notebook() -> list[Path]:

@@ -19,6 +19,10 @@ from scalelab.show.sliders import Replay, Slider
 
 HOURS, HOURLY = 80.0, 20.0  # of the run on one node, and dollars for a node
 COUNTS = POWERS[POWERS <= 512]
+SLIDERS = {
+    "workers": Slider("nodes", COUNTS, start=1),
+    "serial": Slider("hours only one node can do", (0, 1, 2, 4, 8, 16), start=4),
+}
 MOST = 200_000  # dollars, above the dearest run of the sliders
 
 
@@ -58,14 +62,7 @@ class CoverFigure(SphinxDirective):
         for file in Package(folder).reached(this.read_text(encoding="utf-8")):
             self.env.note_dependency(str(folder / file))
         self.env.note_dependency(str(this))
-        figure = Replay(
-            bill,
-            {
-                "workers": Slider("nodes", COUNTS, start=1),
-                "serial": Slider("hours only one node can do", (0, 1, 2, 4, 8, 16), start=4),
-            },
-        )
-        return [nodes.raw("", figure.html(), format="html")]
+        return [nodes.raw("", Replay(bill, SLIDERS).html(), format="html")]
 
 
 def setup(app):

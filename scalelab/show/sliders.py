@@ -70,9 +70,9 @@ class Slider:
 
     @property
     def texts(self) -> list[str]:
-        """Return each value as the reader sees it."""
+        """Return each value as the reader sees it: whole, for its figure is computed from all of it."""
         return [
-            value if isinstance(value, str) else units.text(value, self.unit, digits=4)
+            value if isinstance(value, str) else units.text(value, self.unit, digits=10)
             for value in self.values
         ]
 

@@ -139,7 +139,7 @@ def slow_baseline(curve: Sequence[Size]) -> Finding | None:
         f"Every size beats {curve[0].workers} workers, by {units.text(max(shares) - 1, '%', 2)} per worker, "
         "and they agree with each other: the baseline is too slow."
     )
-    remedy = "Measure the baseline again, with its best batch size and number of threads."
+    remedy = "Measure the baseline again: the same job, with its best number of threads and enough memory."
     return Finding("slow_baseline", "warning", text, remedy, curve[0].lines)
 
 

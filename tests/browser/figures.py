@@ -12,7 +12,7 @@ from scalelab.show import draw
 from scalelab.show.chart import Chart
 from scalelab.show.sliders import Replay
 from tests.browser.conftest import Visit
-from tests.notebooks import chapter
+from tests.notebooks import asked
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -43,19 +43,9 @@ GO = """(hash) => new Promise((done) => {
 })"""
 
 
-def explored(slug: str) -> list[str]:
-    """The cells of a chapter that show a figure to play with, in the order of its page."""
-    return [cell for cell in chapter(slug).code if re.search(r"^explore\(", cell, re.MULTILINE)]
-
-
 def made_anew(slug: str, number: int) -> Replay:
-    """The figure that a chapter's own cell makes here, on top of nothing but the chapter's imports."""
-    found: list[Replay] = []
-    names: dict = {}
-    exec(chapter(slug).code[0], names)
-    names["explore"] = lambda make, **sliders: found.append(Replay(make, sliders))
-    exec(explored(slug)[number], names)
-    return found[0]
+    """The figure that a chapter's own cell makes here."""
+    return Replay(*asked(slug, number))
 
 
 @dataclass

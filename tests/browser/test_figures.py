@@ -13,9 +13,9 @@ from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.sliders import Replay, Slider
 from tests.browser.conftest import Visit, nothing, visiting
-from tests.browser.figures import Live, explored, made_anew
+from tests.browser.figures import Live, made_anew
 from tests.browser.test_pages import PAGES
-from tests.notebooks import ROOT, WRITTEN
+from tests.notebooks import ROOT, WRITTEN, explored
 
 HEAVIEST = 300_000  # bytes that we may add to a page, compressed
 SHARED = (".css", ".js", ".woff2")

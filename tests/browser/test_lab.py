@@ -25,9 +25,9 @@ import pytest
 from playwright.sync_api import TimeoutError, expect
 
 from tests.browser.conftest import nothing, visiting
-from tests.browser.test_figures import explored, made_anew
+from tests.browser.figures import made_anew
 from tests.children import environment
-from tests.notebooks import ROOT, WRITTEN, chapter
+from tests.notebooks import ROOT, WRITTEN, chapter, explored
 from tests.sampling import sampled
 
 TOKEN = "known-to-this-test-only"

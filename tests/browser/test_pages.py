@@ -16,8 +16,8 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 
 from tests.browser.conftest import nothing, visiting, walking
-from tests.browser.figures import Live, explored, made_anew
-from tests.notebooks import ROOT, WRITTEN
+from tests.browser.figures import Live, made_anew
+from tests.notebooks import ROOT, WRITTEN, explored
 from tests.sampling import sampled, seed
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())

@@ -1,16 +1,19 @@
 """Figures one can play with, live and replayed."""
 
 import gzip
+import importlib
 import json
 import re
 
 import numpy as np
 import pytest
 
+from scalelab import units
 from scalelab.show import sliders as explore
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import speedup as figures
 from scalelab.show.sliders import Figure, Replay, Slider
+from tests.notebooks import ROOT, WRITTEN, asked, explored
 
 
 def parabola(scale, shift=0.0):
@@ -168,6 +171,23 @@ def test_a_slider_may_run_over_names():
     replay = Replay(lambda which: parabola({"sum": 1.0, "scan": 2.0}[which]), {"which": slider})
     assert replay.chart.title == "scale 2"
     assert 'data-texts="sum|scan"' in replay.html()
+
+
+@pytest.mark.parametrize("page", ["cover", *WRITTEN])
+def test_what_a_slider_of_the_book_shows_reads_back_as_its_value(page, monkeypatch):
+    """A run on 16,384 GPUs had 16,380 beside its slider, and a context of 131,072 tokens 131,100."""
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    if page == "cover":
+        moved = [importlib.import_module("cover").SLIDERS]
+    else:
+        moved = [asked(page, number)[1] for number, _ in enumerate(explored(page))]
+    sliders = [slider for one in moved for slider in one.values()]
+    assert sliders
+    for slider in sliders:
+        assert len(set(slider.texts)) == len(slider.values)
+        for value, text in zip(slider.values, slider.texts, strict=True):
+            read = text if isinstance(value, str) else units.parse(text, slider.unit)
+            assert read == value, f"{slider.label}: {text}"
 
 
 def test_a_slider_that_follows_says_where_each_stop_stands():

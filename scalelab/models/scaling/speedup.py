@@ -91,7 +91,8 @@ def ceiling(serial: Numbers) -> Answer:
 def karp_flatt(speedup: Numbers, workers: Numbers) -> Answer:
     """The serial fraction that a measured speedup implies: e = (1/S - 1/K) / (1 - 1/K).
 
-    Constant over K, it is a serial part; growing with K, it is overhead; negative, S exceeds K.
+    Constant over K, it is a serial part, or a cost that grows as 1 - 1/K, like the bytes of an all-reduce;
+    growing with K, it is overhead; negative, S exceeds K.
     Source: Karp and Flatt 1990, doi:10.1145/78607.78614. Section 3.1.
 
     >>> round(karp_flatt(180, 256), 5)

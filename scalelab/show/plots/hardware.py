@@ -164,7 +164,7 @@ def up_or_out_by_size(
     else:
         never = gain * (1 + crowd[0]) / (1 + crowd[1])
     return Chart(
-        f"One {BIG} at the price of {price:.4g} {SMALL}, {100 * serial:g}% serial at 70 billion",
+        f"One {BIG} at the price of {price:g} {SMALL}, {100 * serial:g}% serial at 70 billion",
         Axis("parameters, billions", log=True, ticks=(1, 10, 100, 1000)),
         Axis(
             "A100-hours paid for one of work",

@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from scalelab.models.machines import failures, hardware, memory, rungs, up_or_out, upgrades
+from scalelab.models.network import collectives, hierarchy
+from scalelab.models.network.network import Network
 from scalelab.models.scaling import laws, speedup
 from scalelab.show.plots import hardware as figures
 from tests.notebooks import chapter
@@ -234,3 +236,70 @@ def test_runs_of_equal_length_put_the_first_row_above_the_gain_of_the_memory():
     assert gain == pytest.approx(1.47, abs=0.005)
     spread = np.hypot(np.std(old, ddof=1) / np.mean(old), np.std(new, ddof=1) / np.mean(new))
     assert gain * (1 - 2 * spread) > faster
+
+
+def cell(name):
+    """The source of a cell of section 3.2."""
+    return next(one.source for one in chapter("02_hardware").nb.cells if one.id == name)
+
+
+def test_activations_cross_at_a_ninth_between_boxes_of_one_gpu_and_not_between_whole_boxes():
+    """Two boxes of eight share the crossing among eight cards; question 5 said a ninth of them, too."""
+    dgx = hardware.node("DGX H100")
+    nvlink, card = (
+        Network(0, 1 / rate) for rate in (dgx.inside.bandwidth, dgx.outside_bandwidth / dgx.count)
+    )
+    here = collectives.all_reduce(1e9, 8, nvlink)
+    assert collectives.all_reduce(1e9, 8, card) / here == pytest.approx(9)
+    lost = [
+        hierarchy.hierarchical_all_reduce(1e9, 2, 8, nvlink, card, overlapped=overlapped) / here
+        for overlapped in (True, False)
+    ]
+    assert lost == pytest.approx([1, 1.64], abs=0.005)
+    assert "eight machines with one such GPU and one card each" in cell("check-5")
+    assert "an eighth of the sums crosses by each of its eight cards" in cell("check-5")
+
+
+def test_activations_through_the_card_outlast_the_arithmetic_where_each_box_has_an_eighth():
+    """Of a split over two whole boxes each card carries an eighth of the sums, and the claim fails."""
+    dgx = hardware.node("DGX H100")
+    card = dgx.outside_bandwidth / dgx.count
+    arithmetic = 6 * 70e9 * 4096 / (8 * 0.4 * hardware.peak(dgx.device, "bf16 tensor"))
+    assert rungs.activations_sent(4096, 8192, 80, split=8) / card > arithmetic
+    assert rungs.activations_sent(4096, 8192, 80, split=2) / 8 / card < arithmetic / 2  # 16 GPUs
+    assert "as they would go if each eighth of a layer lay in another box" in cell("edge-surcharge")
+
+
+def test_each_value_of_the_catalogue_names_a_date_or_the_day_on_which_it_was_read():
+    """The text promised a date, right under a source that has none."""
+    sources = [one for name in hardware.names() for one in hardware.device(name).sources.values()]
+    dates = [re.search(r"(undated, read )?20\d\d(-\d\d)*", source) for source in sources]
+    assert all(dates)
+    assert any(date[1] for date in dates)
+    assert "where it has none, the day on which it was read" in cell("sheet-sources-read")
+
+
+def test_the_picture_of_price_and_size_has_an_axis_for_each():
+    """Upwards: what is paid, in hours of one A100, for what a single A100 does in an hour."""
+    chart = figures.up_or_out_by_size(4, 0.01)
+    out, up = (np.asarray(one.y) for one in chart.series)
+    gain = hardware.peak(hardware.device(figures.BIG), "bf16 tensor") / 312e12
+    assert (out[0], up[0]) == pytest.approx((1, 4 / gain))  # one device of each holds the model
+    assert "parameters" in chart.x.label
+    assert "A100-hours paid" in chart.y.label
+    assert "one axis" not in cell("win-head")
+    assert "upwards what work costs: the A100-hours that are paid" in cell("win-lead")
+
+
+def test_four_old_ones_cost_an_hour_what_the_new_one_costs():
+    """They were said to cost four times as much an hour, "as the new one does"."""
+    assert "at four times the hourly price" in cell("two-head")
+    assert 'columns["bill, new"] = K / S, [4 / 3] * 3' in cell("two-price")  # 4 an hour, for 1/3 h
+    assert "Four old ones cost as much an hour as the new one" in cell("two-bill")
+
+
+def test_eight_bit_adam_is_said_to_keep_what_the_figure_counts():
+    """Two statistics, in one byte each instead of four."""
+    saved = sum(memory.state("adam")) - sum(memory.state("adam 8-bit"))
+    assert saved == 2 * (4 - 1)
+    assert "two statistics in one byte each instead of four" in cell("budget-read")

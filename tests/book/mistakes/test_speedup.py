@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from scalelab import data, ranks
+from scalelab.models.network import collectives
+from scalelab.models.network.network import Network
 from scalelab.models.scaling import laws, speedup, statistical, study
 from scalelab.records import Stamp
 from scalelab.show.plots import MODEL, against_ideal, speedup as figures
@@ -293,3 +295,102 @@ def test_steps_fall_with_the_batch_and_samples_grow():
     steps = statistical.training_steps(batches, 5000, 5e6)
     assert (np.diff(steps) < 0).all()
     assert (np.diff(steps * batches) > 0).all()
+
+
+def cell(name):
+    """The source of a cell of section 3.1."""
+    return next(one.source for one in chapter("01_speedup").nb.cells if one.id == name)
+
+
+def test_the_bytes_of_an_all_reduce_imply_a_constant_fraction_without_any_serial_work():
+    """The key insight called a constant fraction work that does not divide, and nothing else."""
+    workers = 2.0 ** np.arange(1, 10)
+
+    def implied(alpha):
+        seconds = 100 / workers + collectives.all_reduce(2.5e9, workers, Network(alpha, beta=1e-9))
+        return fraction(100 / seconds, workers), 100 / seconds
+
+    constant, gains = implied(alpha=0)
+    assert constant == pytest.approx(0.05)
+    assert gains == pytest.approx(laws.amdahl(workers, 0.05))  # so its forecast holds
+    assert (np.diff(implied(alpha=0.01)[0]) > 0).all()
+    glossary = (ROOT / "book/glossary.md").read_text()
+    for text in (cell("insight-fraction"), cell("karp-flatt-if"), glossary):
+        assert "grows as $1 - 1/K$" in text
+    assert "1 - 1/K, like the bytes" in speedup.karp_flatt.__doc__
+
+
+def test_a_baseline_with_another_batch_is_another_job():
+    """An epoch that divides perfectly loses, or gains, if T(1) may choose its global batch."""
+
+    def epoch(batch, workers=1):  # 10,240 samples of 1 ms, and 50 ms for each update
+        return 10_240 / batch * (0.001 * batch + 0.05) / workers
+
+    alone, eight = epoch(256), epoch(256, workers=8)
+    assert alone / (8 * eight) == pytest.approx(1)
+    assert epoch(1024) / (8 * eight) < 0.9
+    assert epoch(64) / (8 * eight) > 1.4
+    assert "#correction-epoch" in cell("baseline-honest")
+    baseline = (ROOT / "book/glossary.md").read_text().split("\nbaseline\n")[1].split("\n\n")[0]
+    assert "same {term}`job`" in baseline
+    assert "batch size" not in baseline
+
+
+def test_one_worker_alone_pays_for_what_both_repeat():
+    """With no other loss, e(2) is just the share of T(1) that both workers make in full."""
+    repeated, divided = 0.004, 0.996
+    assert fraction(1 / (repeated + divided / 2), 2) == pytest.approx(repeated)
+    assert "pays only for the calls and the optimizer step" in cell("karp-flatt-exchange")
+
+
+def test_what_the_newcomer_lacks_of_the_average_shrinks_in_a_large_fleet():
+    """Its part of the average falls for ever; the difference of the two rises, and then falls."""
+    average = laws.amdahl(np.array([1.0, 32, 512]), 0.05) / [1, 32, 512]
+    newcomer = 0.95 * average**2
+    assert (np.diff(newcomer / average) < 0).all()
+    assert np.argmax(average - newcomer) == 1
+    assert "$(1 - s)\\,E(K)$ of the average $E$: the larger the fleet" in cell(
+        "model-marginal-text"
+    )
+
+
+def test_a_newcomer_beats_the_average_where_efficiency_rises():
+    """So he does worse only where it falls; and two may be worth more than two."""
+    run = data.recorded("superlinear").samples
+    gain = max(one.median / two.median for one, two in zip(run[::2], run[1::2], strict=True))
+    assert gain > 2
+    assert gain - 1 > gain / 2
+    assert "where it falls the newcomer does worse" in cell("efficiency-average")
+    assert "as much as four can" not in cell("speedup-define")
+
+
+def test_machines_beyond_the_flat_part_lower_the_loss_by_less_than_is_said():
+    (said,) = re.findall(r"lower the loss by less than ([\d.]+) nats", cell("frontier-read"))
+
+    def loss(workers):
+        arithmetic = 4e14 * 30 * 86400 / speedup.fixed_job_seconds(workers, 1e-3)
+        return float(statistical.loss(*statistical.compute_optimal(arithmetic)))
+
+    assert "month = 4e14 * 30 * 86400" in cell("frontier-code")
+    left = loss(16_384) - loss(1e15)
+    assert 0.5 * float(said) < left < float(said)
+
+
+def test_half_the_serial_part_doubles_the_ceiling_and_the_cluster_only_nearly():
+    for serial, more in ((0.001, 1.999), (0.05, 1.952), (1, 1.5)):
+        few, many = 1 + 1 / serial, 1 + 2 / serial
+        for size, share in ((few, serial), (many, serial / 2)):
+            assert laws.amdahl(size, share) / size == pytest.approx(0.5)
+        assert many / few == pytest.approx(more, abs=0.001)
+    assert "the ceiling exactly, the cluster the more nearly" in cell("explore-read")
+    assert "nearly doubles" in cell("explore-engineer")
+
+
+def test_a_cell_that_is_said_to_be_next_is_no_claim():
+    """The guess of section 1 promised a training, and the claim came first."""
+    cells = chapter("01_speedup").nb.cells
+    for at, one in enumerate(cells):
+        if one.cell_type == "markdown" and "next cell" in one.source.lower():
+            following = next(later for later in cells[at:] if later.cell_type == "code")
+            assert not re.search(r"= claim\(", following.source), one.id
+    assert "The cell after the claim trains" in cell("observe-guess")
