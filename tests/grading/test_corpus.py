@@ -23,7 +23,7 @@ from scalelab.grading.judging import grade_one, result
 from scalelab.grading.judging.execute import TimeLimits
 from tests.notebooks import ROOT, SLUGS
 from tests.sampling import sampled, seed
-from tests.submissions import assignment, classes, recorded, stage, stock, tried
+from tests.submissions import assignment, classes, honest, recorded, stage, stock, tried
 from tests.submissions.kinds import kinds
 from tests.submissions.kinds.runaways import MARK
 from tests.submissions.stage import LIMITS, Stage
@@ -124,6 +124,10 @@ def test_what_is_recorded_under_stock_nbgrader_was_due_on_its_assignment(tmp_pat
 def test_the_instructors_page_shows_what_is_recorded_by_class_and_examples_of_each():
     page, rows = (ROOT / "book" / "instructor.md").read_text(), stock.recorded()
     assert {rows[name].group for name in stock.EXAMPLES} == {row.group for row in rows.values()}
+    assert (
+        f"\n\nThe same trouble under both: {len(rows)} kinds of submission to `{stock.SLUG}`, each between "
+        f"two honest neighbours worth {stock.most(rows):g} points.\n\n"
+    ) in page
     assert f"\n\n{stock.summary(rows)}\n\n" in page
     assert f"\n\n{stock.table(rows, stock.EXAMPLES)}\n\n" in page
     assert stock.FILE.read_text().partition("\n")[0].removeprefix("# ") in page
@@ -134,6 +138,16 @@ def test_the_instructors_page_tells_what_was_tried_on_real_assignments():
     assert f"\n\n{tried.table()}\n\n" in page
     assert f"\n{tried.killed_runs()}\n" in page
     assert sum(one["kills"] for one in tried.kills().values()) >= 50
+    assert f"\n{tried.honest_classes()}\n" in page
+
+
+def test_honest_classes_of_all_assignments_have_the_points_that_stock_nbgrader_gives():
+    graded = honest.read()
+    assert [*graded] == SLUGS
+    assert sum(one["submissions"] for one in graded.values()) >= 300
+    assert {slug: one["differ"] for slug, one in graded.items()} == dict.fromkeys(SLUGS, [])
+    for one in graded.values():  # neither all right nor all wrong, or they would compare little
+        assert 0.3 < one["points"] / one["most"] < 0.95
 
 
 @pytest.fixture(scope="module")

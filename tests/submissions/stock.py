@@ -155,7 +155,7 @@ def _more(points, due):
     return points is not None and (due is None or points > due)
 
 
-def _most(rows):
+def most(rows: Mapping[str, Row]) -> float:
     """Return what an honest submission earns."""
     return max(row.due for row in rows.values() if row.due is not None)
 
@@ -163,17 +163,17 @@ def _most(rows):
 def table(rows: Mapping[str, Row], names: Iterable[str]) -> str:
     """Return the table of some kinds."""
     found = {kind.name: kind for kind in kinds()}
-    most = _most(rows)
-    return "\n".join([HEAD, *(line(rows[name], found[name], most) for name in names)])
+    full = most(rows)
+    return "\n".join([HEAD, *(line(rows[name], found[name], full) for name in names)])
 
 
 def summary(rows: Mapping[str, Row]) -> str:
     """Return a table with a line for each class, and one for all."""
-    groups, most = list(dict.fromkeys(row.group for row in rows.values())), _most(rows)
+    groups, full = list(dict.fromkeys(row.group for row in rows.values())), most(rows)
     lines = [f"| class | {' | '.join(SUMMARY)} |", "|---" * (len(SUMMARY) + 1) + "|"]
     for group in (*groups, "all"):
         some = [row for row in rows.values() if group in (row.group, "all")]
-        counts = (sum(holds(row, most) for row in some) for holds in SUMMARY.values())
+        counts = (sum(holds(row, full) for row in some) for holds in SUMMARY.values())
         lines.append(f"| {group} | {' | '.join(map(str, counts))} |")
     return "\n".join(lines)
 
