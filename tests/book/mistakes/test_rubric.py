@@ -177,12 +177,14 @@ def test_a_slowdown_implies_no_serial_fraction(crowded):
 
 
 def test_what_single_rows_imply_is_as_the_chapter_reads_it():
-    """A cost that comes with the second worker makes it fall, and no one cause both fall and rise."""
+    """A cost that comes with the second worker makes it fall, an exchange that grows makes it rise."""
     seconds = {2: 1880, 4: 1010, 8: 560, 16: 340, 32: 250}
     implied = [scaling.karp_flatt(3600 / t, k) for k, t in seconds.items()]
     assert implied[:4] == sorted(implied[:4], reverse=True)
     assert implied[4] > implied[3]
     assert "These fall as far as 16 workers, and rise at 32." in said("A serial part alone would")
+    grown = [scaling.karp_flatt(1 / (1 / k + 0.01 * math.log2(k)), k) for k in seconds]
+    assert grown == sorted(grown)
     for k in seconds:
         assert scaling.karp_flatt(1 / (1 / k + 0.02), k) == pytest.approx(0.02 * k / (k - 1))
     assert r"$o\,K/(K-1)$" in said("A cost that comes with the second worker")
