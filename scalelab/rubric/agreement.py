@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from scalelab.arguments import shown
 from scalelab.records import Pass
 from scalelab.refusal import Refusal
+from scalelab.units import counted
 
 # What a time and a quality depend on, beside the workers and the seed.
 FIELDS = ("metric", "better", "data", "code")
@@ -47,7 +48,7 @@ def _seeds(passes):
         again = {seed for seed in of_size if of_size.count(seed) > 1}
         if again:
             raise Refusal(
-                f"passes of {workers} workers must differ in their seed, got {min(again)} more than "
+                f"passes of {counted(workers)} must differ in their seed, got {min(again)} more than "
                 "once: keep one pass of each seed, decided before looking"
             )
     first, *others = sorted(seeds)
@@ -55,7 +56,7 @@ def _seeds(passes):
         if set(seeds[other]) != set(seeds[first]):
             raise Refusal(
                 f"passes must have the same seed in every size, got {sorted(seeds[first])} with "
-                f"{first} workers and {sorted(seeds[other])} with {other}: run the missing ones"
+                f"{counted(first)} and {sorted(seeds[other])} with {other}: run the missing ones"
             )
 
 
@@ -86,8 +87,7 @@ def _same(name, here, there, first, other):
 
 
 def _refuse(what, here, there, first, other, remedy="declare the same in all passes"):
-    sizes = f"{first.workers} workers", f"{other.workers}"
     raise Refusal(
-        f"passes must agree in {what}, got {shown(here)} with {sizes[0]} and {shown(there)} with "
-        f"{sizes[1]}: {remedy}"
+        f"passes must agree in {what}, got {shown(here)} with {counted(first.workers)} and "
+        f"{shown(there)} with {other.workers}: {remedy}"
     )

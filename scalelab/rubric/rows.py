@@ -14,6 +14,7 @@ from scalelab.records import Machine, Pass, Passes, Stamp
 from scalelab.refusal import Refusal
 from scalelab.rubric.agreement import agree
 from scalelab.tables import sizes
+from scalelab.units import counted
 
 # One entry per run, None where it was not measured.
 Column = Iterable[float | None]
@@ -239,7 +240,7 @@ def _together(workers, rows):
         values = [row.get(name, 1.0) for row, _ in rows]
         if max(values) > (1 + 1e-9) * min(values):
             raise Refusal(
-                f"{name} must be the same in all runs of {workers} workers, got {min(values):g} and "
+                f"{name} must be the same in all runs of {counted(workers)}, got {min(values):g} and "
                 f"{max(values):g} ({rows[0][1]} and others): replicates differ in nothing but chance"
             )
 

@@ -413,7 +413,7 @@ def test_a_superlinear_curve_has_no_ceiling_and_asks_for_an_audit():
         ({"seconds": T[1:]}, {}, "seconds must be a column of 6 entries"),
         ({"workers": [1.5, *K[1:]]}, {}, "workers of row 1 must be a whole number"),
         ({"workers": [8] * 6, "rate": [8] * 6}, {}, "rows must be of at least two worker counts"),
-        ({"workers": [1, 1, 4, 8, 16, 32]}, {}, "rate must be the same in all runs of 1 workers"),
+        ({"workers": [1, 1, 4, 8, 16, 32]}, {}, "rate must be the same in all runs of 1 worker"),
         ({"better": "more"}, {}, "better must be higher or lower"),
     ],
 )  # fmt: skip

@@ -164,8 +164,8 @@ def gradient_gap(*, batch: int = 64, width: int = 256, seed: int = 0) -> float:
 
 
 def service(seed: int = 0, batch: int = 256) -> Callable[..., torch.Tensor]:
-    """What `serve.start` calls: train as the one-worker pass of this seed did, then answer requests."""
-    plan = Settings(batch=batch)
+    """What `serve.start` calls: train for an epoch, as one worker of weak scaling does, then answer."""
+    plan = Settings(batch=batch, epochs=1)
     samples, batch, peak = plan.at(1)
     trained = classifier.Classifier(plan.width, seed)
     trained.train(*classifier.drawn(samples, stream=1), batch, peak, plan.epochs, seed)

@@ -3,6 +3,7 @@
 Asks the operating system, and once the GPU's driver; imports neither torch nor NumPy.
 """
 
+import functools
 import os
 import platform
 import re
@@ -184,6 +185,7 @@ def _cuda() -> str:
     return stated.group(1) if stated else ""
 
 
+@functools.cache  # reading it takes longer than all the rest, and every stamp asks
 def _version(package: str) -> str:
     try:
         return metadata.version(package)

@@ -7,12 +7,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scalelab import data, rubric
+from scalelab import data, records, rubric
 from scalelab.measure.capstone import capstone, classifier
-from scalelab.rubric import gate, spread
+from scalelab.models import scaling
+from scalelab.models.cost import energy
+from scalelab.rubric import assess, gate, spread
 from tests.notebooks import chapter
 
 FIFTY = gate.Noise(0.159, runs=50)
+
+
+def said(words):
+    """The one text cell of the chapter that has these words, its lines joined."""
+    cells = [" ".join(text.split()) for text in chapter("10_rubric").markdown]
+    (found,) = [text for text in cells if words in text]
+    return found
 
 
 # A capstone on two cores that eight other programs used as well, seconds of three runs.
@@ -111,16 +120,44 @@ def test_half_of_the_samples_is_not_half_of_the_steps():
     assert capstone.lone_share(plan=small, among=2, runs=1) > 0
 
 
-def test_the_lone_share_holds_half_of_what_each_repeats():
-    """The table once called share - T(1)/2 what each repeats; half of that is in T(1)/2 already."""
+def parts_of(one, share):
+    """What the chapter's own lines make of T(1) and of the time of one share alone."""
     (source,) = (code for code in chapter("10_rubric").code if "lone_share" in code)
-    divided, repeated = 0.64, 0.38
-    one, share = divided + repeated, divided / 2 + repeated
     parts = [line for line in source.splitlines() if line.startswith("parts") and "share" in line]
     scope = {"one": one, "share": share, "waited": 0.0, "two": 1.0}
     exec("\n".join(parts), scope)
-    assert scope["parts"]["what divides, halved"] == pytest.approx(divided / 2)
-    assert scope["parts"]["what each repeats"] == pytest.approx(repeated)
+    return scope["parts"]
+
+
+def test_the_lone_share_holds_half_of_what_each_repeats():
+    """The table once called share - T(1)/2 what each repeats; half of that is in T(1)/2 already."""
+    divided, repeated = 0.64, 0.38
+    parts = parts_of(one=divided + repeated, share=divided / 2 + repeated)
+    assert parts["what divides, halved"] == pytest.approx(divided / 2)
+    assert parts["what each repeats"] == pytest.approx(repeated)
+
+
+def test_a_cache_makes_a_part_negative_on_a_calm_machine():
+    """The chapter blamed another moment alone; half of the samples may take less than half the time."""
+    divided, repeated, in_cache = 1.9, 0.1, 0.8
+    parts = parts_of(one=divided + repeated, share=in_cache * divided / 2 + repeated)
+    assert parts["what each repeats"] < 0
+    read = said("A part that comes out negative")
+    assert "they fit a cache" in read
+
+
+def test_an_interval_knows_nothing_of_a_slow_minute_between_sizes():
+    """The chapter had its intervals say how much moments differ; the runs of a size share theirs."""
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(400):
+        calm = rng.normal(0.0, 0.2, 2)  # of each size's minute, shared by its runs
+        base, row = np.exp(rng.normal(calm[0], 0.05, 3)), np.exp(rng.normal(calm[1] - 0.5, 0.05, 3))
+        found = spread.ratio(base.tolist(), row.tolist(), [])
+        held += found.low <= math.exp(0.5) <= found.high
+    assert held / 400 < 0.6  # and not nine of ten
+    assert "no interval below knows of it" in said("Three plans are run in turn")
+    assert "and not how such moments do" in said("A part that comes out negative")
 
 
 def test_rows_of_different_epochs_are_not_one_table():
@@ -137,3 +174,72 @@ def test_a_slowdown_implies_no_serial_fraction(crowded):
 
     assert crowded.row(4).karp_flatt > 1
     assert "slower than the baseline" in str(scorecard.gates(crowded))
+
+
+def test_what_single_rows_imply_is_as_the_chapter_reads_it():
+    """A cost that comes with the second worker makes it fall, an exchange that grows makes it rise."""
+    seconds = {2: 1880, 4: 1010, 8: 560, 16: 340, 32: 250}
+    implied = [scaling.karp_flatt(3600 / t, k) for k, t in seconds.items()]
+    assert implied[:4] == sorted(implied[:4], reverse=True)
+    assert implied[4] > implied[3]
+    assert "These fall as far as 16 workers, and rise at 32." in said("A serial part alone would")
+    grown = [scaling.karp_flatt(1 / (1 / k + 0.01 * math.log2(k)), k) for k in seconds]
+    assert grown == sorted(grown)
+    for k in seconds:
+        assert scaling.karp_flatt(1 / (1 / k + 0.02), k) == pytest.approx(0.02 * k / (k - 1))
+    assert r"$o\,K/(K-1)$" in said("A cost that comes with the second worker")
+
+
+def test_a_time_without_the_fastest_and_the_slowest_is_no_mean_of_ten_runs():
+    rnnt = data.load("mlperf1.0_nvidia_rnnt")
+    assert rnnt.remarks == tuple(f"at {k}: Olympic mean of 10 of 10 runs" for k in rnnt.workers)
+    read = said("Times and epochs are published.")
+    assert "the time is that without the fastest and the slowest" in read
+
+
+def test_the_auditor_is_silent_about_turns_where_there_is_a_gpu():
+    """The chapter said without condition that the auditor tells where workers took turns."""
+    study = data.capstone()
+
+    def notes(gpus):
+        one = study.passes[0].machine
+        machine = dataclasses.replace(one, cores=1, gpus=gpus)
+        passes = [dataclasses.replace(run, machine=machine, seal="") for run in study.passes]
+        passes = [dataclasses.replace(run, seal=run.digest) for run in passes]
+        return assess.assess(dataclasses.replace(study, passes=tuple(passes))).names("note")
+
+    gpu = records.Gpu("any")
+    assert "crowded" in notes(())
+    assert "crowded" not in notes((gpu,))
+    assert "On a machine with a GPU it says nothing" in said("More workers than cores take turns")
+
+
+def test_the_noise_of_eight_gpus_decides_about_one_only_by_assumption():
+    """A little more noise on one GPU, where none was published, and 0.5 BLEU is undecided."""
+    loss, t = 24.59 - 24.423, gate.quantile(49)
+    assert loss + t * math.sqrt(0.159**2 + 0.159**2 / 50) < 0.5
+    assert loss + t * math.sqrt(0.20**2 + 0.159**2 / 50) > 0.5
+    assert "is an assumption" in said("with 50 seeds")
+    assert "if one GPU is no noisier than eight" in said("**Result:**")
+
+
+def test_another_grid_changes_the_grams_and_not_the_joules():
+    """The chapter had joules earn their column where the grid is another."""
+    workers, seconds = [1, 8], [3600, 560]
+    joules = [300 * k * t for k, t in zip(workers, seconds, strict=True)]
+    rows = rubric.columns(workers, seconds, rate=workers, quality=[0.9] * 2, joules=joules)
+    clean, coal = (
+        rubric.judge(rows, grid=energy.ElectricityGrid(g, "a place", "2026")).rows[1]
+        for g in (50, 800)
+    )
+    assert clean.joules == coal.joules
+    assert coal.grams == pytest.approx(16 * clean.grams)
+    read = said("energy follows the dollars")
+    assert "a constant power and a constant price per worker" in read
+    assert "grams" in read
+
+
+def test_the_weak_study_grows_its_learning_rate_too():
+    one, two = (capstone.Settings("weak", weak=True).at(count) for count in (1, 2))
+    assert [b / a for a, b in zip(one, two, strict=True)] == [2, 2, 2]
+    assert "The learning rate grows with the batch" in said("a data set that grows")

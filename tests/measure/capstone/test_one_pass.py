@@ -242,15 +242,15 @@ def test_passes_of_one_study_are_judged():
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"configuration": {"width": 128}}, "'width', got 128 with 1 workers and 256 with 2"),
-        ({"configuration": {"width": 256, "depth": 2}}, "'depth', got 2 with 1 workers and None"),
+        ({"configuration": {"width": 128}}, "'width', got 128 with 1 worker and 256 with 2"),
+        ({"configuration": {"width": 256, "depth": 2}}, "'depth', got 2 with 1 worker and None"),
         ({"data": "other"}, "in data, got 'other'"),
         ({"code": "other"}, "in code"),
         ({"metric": "F1"}, "in metric"),
         ({"better": "lower"}, "in better"),
         ({"machine": Machine("another", 4)}, "in machine, got 'another'"),
         ({"machine": dataclasses.replace(HOST, torch="1.0")}, "in machine, got '1.0'"),
-        ({"seed": 5}, "same seed in every size, got .5. with 1 workers and .0. with 2"),
+        ({"seed": 5}, "same seed in every size, got .5. with 1 worker and .0. with 2"),
         ({"varied": {"batch": 64}}, "names in varied"),
     ],
 )
