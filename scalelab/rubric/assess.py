@@ -15,8 +15,7 @@ from scalelab.refusal import Refusal
 from scalelab.rubric import rubric
 from scalelab.rubric.agreement import agree
 from scalelab.rubric.claim import CLAIMS, error, of_claim
-from scalelab.rubric.ranking import Constraints
-from scalelab.rubric.rubric import Report
+from scalelab.rubric.report import Constraints, Report
 from scalelab.tables.finding import SEVERITIES, Finding
 from scalelab.units import counted, text
 

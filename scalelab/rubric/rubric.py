@@ -16,8 +16,8 @@ from scalelab.refusal import Refusal
 from scalelab.rubric import gate as _gate, shortfall as _shortfall, spread, verdict as _verdict
 from scalelab.rubric.files import of_series, of_table, parse, read, recorded
 from scalelab.rubric.gate import Gate, Noise
-from scalelab.rubric.ranking import Constraints, choice, missed, pareto
-from scalelab.rubric.report import Report, Scores
+from scalelab.rubric.ranking import choice, missed, pareto
+from scalelab.rubric.report import Constraints, Report, Scores
 from scalelab.rubric.rows import Measured, columns, of_passes
 from scalelab.rubric.shortfall import Serial, Shortfall
 

@@ -1,8 +1,8 @@
 """What is wrong with a scaling table: named findings, each with its remedy (Section 3.3).
 
 An *error* makes the numbers useless as they stand, a *warning* makes a conclusion wrong, a *note*
-limits what may be concluded. Rules on what a table says are in `_entries` and `_study`, those on its
-curve in `_shape`.
+limits what may be concluded. Rules on what a table says are in `entries` and `study`, those on its
+curve in `shape`.
 """
 
 from scalelab.refusal import Refusal

@@ -89,7 +89,7 @@ def _rank(deadline, job, arguments, backend, limit, **meeting):
     """Join the group, do the job, hand back its result: what each process runs."""
     from torch import cuda, device, distributed
 
-    if not meeting:  # started by `_agent`, not by a torchrun that may span machines
+    if not meeting:  # started by `agent`, not by a torchrun that may span machines
         threading.Thread(target=_end_with_parent, daemon=True).start()
         crash.watch(deadline)
         if os.path.exists("/sys/class/net/lo"):

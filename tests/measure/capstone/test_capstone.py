@@ -209,7 +209,7 @@ def test_the_command_measures_judges_and_keeps(tmp_path):
 
 
 def test_under_torchrun_the_ranks_are_the_workers_and_one_speaks():
-    """Its engine is `_agent`, which forks the ranks from a process with torch."""
+    """Its engine is `agent`, which forks the ranks from a process with torch."""
     said = agent.run(worker_jobs.command, ((*SHORT, "--json"),), workers=2, limit=120)
     assert said[1] == (0, "", "")
     code, found, errors = said[0]
