@@ -1,6 +1,4 @@
-"""Of a size the fastest layout that fits, and the row it makes: its step, its time and its bill; or what
-is against it.
-"""
+"""Of a size the fastest layout that fits and the row it makes, its step, time and bill; or what is against it."""
 
 import math
 from dataclasses import dataclass, replace
@@ -45,7 +43,7 @@ class Fitting:
 
 
 def fastest(job: Job, workers: int, share: float) -> Fitting | Against:
-    """Return the fastest Fitting on K devices, or the one that comes closest to fitting, or why there is none."""
+    """Return the fastest Fitting on K devices, or the one that nearly fits, or why there is none."""
     best, closest = None, None
     for layout, held, fits in _candidates(job, workers):
         if fits:

@@ -127,12 +127,9 @@ class Report:
     cheapest: int
     largest_efficient: int | None
     recommended: int | None
-    reason: str
     pareto: tuple[
         int, ...
     ]  # sizes that no other beats in time and cost; of those that pass the gate
-    verdict: str
-    remarks: tuple[str, ...]  # what limits the verdict
     limits: Constraints
     name: str
     metric: str
@@ -140,6 +137,7 @@ class Report:
     stamp: Stamp
     work_stated: bool
     bound: bool  # by passes, not made by hand
+    varied: tuple[str, ...]  # what changed with the workers on purpose
 
     def row(self, workers: int) -> Scores:
         """The row of a worker count."""
