@@ -1,4 +1,4 @@
-"""Of a size the fastest layout that fits and the row it makes, its step, time and bill; or what is against it."""
+"""Of a size the fastest layout that fits and the row it makes, or what is against the size."""
 
 import math
 from dataclasses import dataclass, replace
