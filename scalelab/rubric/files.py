@@ -121,12 +121,11 @@ def of_table(
     seeded: bool = False,
 ) -> Measured:
     """Rows of a table that was made by hand; `seeded` if its runs are named by their seeds. Section 41.6."""
-    # A study that says it is weak holds the work of one worker fixed.
-    weak = scaling_table.claimed == "weak" and study.mislabelled(scaling_table) is None
+    grows = scaling_table.measure == "seconds" and study.weak(scaling_table)
     cells, places, seen = [], [], set()
     for row in scaling_table.rows:
         amount = row.work if row.work is not None else work
-        if amount is None and weak and scaling_table.measure == "seconds":
+        if amount is None and grows:
             amount = row.workers
         place = f"{scaling_table.place} {row.line}"
         if row.run and (row.workers, row.run) in seen:
