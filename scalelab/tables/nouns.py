@@ -54,7 +54,7 @@ class ScalingTable:
         return {"workers": self.workers, self.measure: tuple(totals)} | stated
 
     def work(self, weak: bool = False) -> tuple[float, ...] | None:
-        """The work of each row: as stated, if in all; else that of a weak study, or None for one fixed job."""
+        """The work of each row: as stated in all; else that of a weak study, or None for one fixed job."""
         stated = tuple(row.work for row in self.rows if row.work is not None)
         if len(stated) == len(self.rows):
             return stated
