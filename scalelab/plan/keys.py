@@ -28,10 +28,11 @@ class Field:
     names: tuple[str, ...] = ()  # what a text may be
 
 
-def table(where: str, given: object, fields: Mapping[str, Field]) -> dict[str, Any]:
-    """Return {key: value} with defaults for what is absent; `where` is the path, such as "a.toml: model"."""
+def table(file: str, name: str, given: object, fields: Mapping[str, Field]) -> dict[str, Any]:
+    """Return {key: value} of a table of a file, with defaults for what is absent."""
+    where = f"{file}: {name}"
     if not isinstance(given, dict):
-        raise Refusal(f"{where} must be a table, got {shown(given)}: write [{_last(where)}]")
+        raise Refusal(f"{where} must be a table, got {shown(given)}: write [{name}]")
     for key in given:
         if key not in fields:
             raise Refusal(
@@ -122,10 +123,6 @@ def _kind(field):
 
 def _one_of(some):
     return some if some == "text" else f"one of {some}"
-
-
-def _last(where):
-    return where.split(": ")[-1]
 
 
 LARGEST = 2**20  # devices
