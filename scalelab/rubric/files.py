@@ -100,10 +100,9 @@ def of_series(
     >>> of_series(datasets.load("nv_gnmt_dgx1_v100_fp16"), price=3).metric
     'BLEU'
     """
-    qualities = [column for column in series.columns if column.metric.startswith("quality")]
     return of_table(
         table.of_series(series), work=work, price=price, better=better, flat_rate=flat_rate,
-        metric=qualities[0].unit if qualities else "quality",
+        metric=series.quality.unit if series.quality else "quality",
         stamp=Stamp("recorded", Machine(series.source, None), note=rubric_rows.UNBOUND),
     )  # fmt: skip
 
