@@ -12,8 +12,8 @@ _CLOSE = 0.01  # relative: a claim is rounded
 
 
 def error(name: str, said: str, remedy: str, rows: tuple[int, ...] = ()) -> Finding:
-    """Return a finding that makes a submission unsound; a sentence quoted in it has its own full stop."""
-    return Finding(name, "error", said.replace("..", "."), remedy, rows)
+    """Return a finding that makes a submission unsound."""
+    return Finding(name, "error", said, remedy, rows)
 
 
 def of_claim(claim: object, report: Report | None) -> list[Finding]:
