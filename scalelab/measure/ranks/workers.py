@@ -17,6 +17,7 @@ from scalelab.arguments import real, shown
 from scalelab.measure.ranks import agent, capacity, crash, torchrun
 from scalelab.measure.timing.timing import threads
 from scalelab.refusal import Failure, Refusal
+from scalelab.units import counted
 
 if TYPE_CHECKING:
     import torch
@@ -68,11 +69,6 @@ def launch(
 def speaks() -> bool:
     """Whether this process speaks for all: rank 0 of a torchrun, or the only one."""
     return torchrun.rank() == 0
-
-
-def counted(count: int, what: str = "worker") -> str:
-    """Return "1 worker" or "2 workers"."""
-    return f"{count} {what}{'s' if count > 1 else ''}"
 
 
 def place() -> torch.device:

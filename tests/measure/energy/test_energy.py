@@ -121,7 +121,7 @@ def test_a_wrapping_counter_adds_up_to_what_was_spent(steps, start):
     shown = [start]
     for step in steps:
         shown.append((shown[-1] + step) % 1000)
-    assert joules.counted(shown, wraps=1000) == (sum(steps) or None)
+    assert joules.from_counter(shown, wraps=1000) == (sum(steps) or None)
 
 
 def test_an_absent_tree_is_none_and_says_what_was_looked_for(tmp_path):
