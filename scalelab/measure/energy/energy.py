@@ -131,7 +131,7 @@ def meter(
     """
     if interval is not None:
         interval = real("interval", interval, "it is in seconds", 0, 60, above=True)
-    metered, missing = meters.found(root) if sources is None else (sources, [])
+    metered, missing = meters.sensors(root) if sources is None else (sources, [])
     spent, over = Meter(metered, missing, clock), threading.Event()
 
     def watch() -> None:

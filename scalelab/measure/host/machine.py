@@ -39,7 +39,7 @@ def this_machine() -> Machine:
     True
     """
     cores, memory, processor = usable_cores(), usable_memory(), _processor()
-    gpus, driver = nvidia.found()
+    gpus, driver = nvidia.gpus()
     parts = [processor or platform.machine(), counted(cores, "core")]
     if memory:
         parts.append(text(memory, "B", digits=2))

@@ -18,7 +18,7 @@ _WARM_UP = 3
 _Message = tuple[int, int, int, int, bool]  # sender, receiver, first part, last part, adds
 
 
-class _Plan(Protocol):
+class _Rounds(Protocol):
     @property
     def parts(self) -> int: ...
 
@@ -27,7 +27,7 @@ class _Plan(Protocol):
 
 
 def measure(
-    plans: Mapping[str, _Plan],
+    plans: Mapping[str, _Rounds],
     sizes: Sequence[int],
     count: int,
     *,

@@ -73,7 +73,7 @@ def take(
                     keep(Recording(_TITLE, tuple(taking.samples), missing))
             done += parts
     report(total, total, "done")
-    return Recording(_TITLE, tuple(taking.samples), note.said(taking))
+    return Recording(_TITLE, tuple(taking.samples), note.summary(taking))
 
 
 # Each stage yields what it does next, before it does it.

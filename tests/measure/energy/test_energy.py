@@ -333,10 +333,10 @@ def test_without_the_library_nvidia_smi_tells_the_power():
 
 def test_every_source_of_the_machine_is_used(laptop):
     rows = [{"index": "0", "power.draw": "50"}]
-    sources, missing = meters.found(laptop.root, ask=lambda field: rows)
+    sources, missing = meters.sensors(laptop.root, ask=lambda field: rows)
     assert [list(source.read()) for source in sources] == [["package-0"], ["GPU 0"]]
     assert missing == []
-    sources, missing = meters.found(laptop.root / "absent", pynvml=Library())
+    sources, missing = meters.sensors(laptop.root / "absent", pynvml=Library())
     assert [list(source.read()) for source in sources] == [["GPU 0", "GPU 1"]]
     assert len(missing) == 1
 
