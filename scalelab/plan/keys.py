@@ -108,7 +108,7 @@ def _number(where, given, field):
 
 
 def _kind(field):
-    said = {
+    words = {
         "count": "a number such as 7e9 or '7B'",
         "share": "a share such as 0.9 or '90 %'",
         "number": "a number",
@@ -118,7 +118,7 @@ def _kind(field):
         "FLOP/s": "a rate such as '989 TFLOP/s'",
         "W": "a power such as '700 W'",
     }
-    return said[field.kind]
+    return words[field.kind]
 
 
 def _one_of(some):

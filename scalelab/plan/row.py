@@ -45,18 +45,18 @@ class Fitting:
 def fastest(job: Job, workers: int, share: float) -> Fitting | Against:
     """Return the fastest Fitting on K devices, or the one that nearly fits, or why there is none."""
     best, closest = None, None
-    for layout, held, fits in _candidates(job, workers):
+    for layout, parts, fits in _candidates(job, workers):
         if fits:
             time = step.time(job, layout, workers, share)
             if best is None or time.seconds < best.time.seconds:
-                best = Fitting(layout, time, held, True)
-        elif closest is None or sum(held.values()) < sum(closest[1].values()):
-            closest = layout, held
+                best = Fitting(layout, time, parts, True)
+        elif closest is None or sum(parts.values()) < sum(closest[1].values()):
+            closest = layout, parts
     if best:
         return best
     if closest:
-        layout, held = closest
-        return Fitting(layout, step.time(job, layout, workers, share), held, False)
+        layout, parts = closest
+        return Fitting(layout, step.time(job, layout, workers, share), parts, False)
     return _why_none(job, workers)
 
 
@@ -88,9 +88,9 @@ def _candidates(job, workers):
                         micro_batch=micro,
                         recompute=recompute,
                     )
-                    held = plan_memory.bytes_by_part(job, candidate, workers)
-                    fits = sum(held.values()) <= job.cluster.usable_memory * job.cluster.memory
-                    yield candidate, held, fits
+                    parts = plan_memory.bytes_by_part(job, candidate, workers)
+                    fits = sum(parts.values()) <= job.cluster.usable_memory * job.cluster.memory
+                    yield candidate, parts, fits
                     if fits:
                         break  # computing more again would only be slower
 

@@ -202,9 +202,11 @@ def _excluded(plan):
         # Of those too late or too big the largest comes nearest, of those too dear or idle the smallest.
         near = sizes[-1] if kind in ("too late", "too big") else sizes[0]
         who = "it " if near not in plan.impossible else ""
-        said = "; ".join(f"{who}{against(plan, reason)}" for reason in plan.excluded[near])
+        words = "; ".join(f"{who}{against(plan, reason)}" for reason in plan.excluded[near])
         listed = ", ".join(map(str, sizes))
-        yield from _wrapped(f"not {listed}: {f'at {near} ' if len(sizes) > 1 else ''}{said}", "  ")
+        yield from _wrapped(
+            f"not {listed}: {f'at {near} ' if len(sizes) > 1 else ''}{reasons}", "  "
+        )
 
 
 _CAUSES = {
@@ -221,8 +223,8 @@ _CAUSES = {
 
 def _where(at):
     parts = [
-        f"{said} {getattr(at.time, cause) / at.seconds:.1%}"
-        for cause, said in _CAUSES.items()
+        f"{words} {getattr(at.time, cause) / at.seconds:.1%}"
+        for cause, words in _CAUSES.items()
         if getattr(at.time, cause) >= 5e-4 * at.seconds
     ]
     yield from _wrapped(f"Where its step goes: {', '.join(parts)}.")

@@ -75,9 +75,9 @@ def _with(job, at, share):
     own = {name: getattr(at.layout, name) for name in ("tensor", "pipeline", "micro_batch")}
     recompute = job.layout.recompute or at.layout.recompute
     layout = replace(job.layout, **own, recompute=recompute)
-    held = plan_memory.bytes_by_part(job, layout, at.workers)
-    fits = sum(held.values()) <= job.cluster.usable_memory * job.cluster.memory
-    return plan_row.Fitting(layout, step.time(job, layout, at.workers, share), held, fits)
+    parts = plan_memory.bytes_by_part(job, layout, at.workers)
+    fits = sum(parts.values()) <= job.cluster.usable_memory * job.cluster.memory
+    return plan_row.Fitting(layout, step.time(job, layout, at.workers, share), parts, fits)
 
 
 def _laid(job, **changes):
@@ -104,6 +104,6 @@ def _next(job, name, share):
         inside=inside,
     )
     kind = published.kind(name)
-    given = cluster.kernel_share is not None
-    kernels = share if given else published.SHARES[kind or published.FALLBACK]
+    stated = cluster.kernel_share is not None
+    kernels = share if stated else published.SHARES[kind or published.FALLBACK]
     return replace(job, cluster=other), kernels
