@@ -204,9 +204,7 @@ def _excluded(plan):
         who = "it " if near not in plan.impossible else ""
         words = "; ".join(f"{who}{against(plan, reason)}" for reason in plan.excluded[near])
         listed = ", ".join(map(str, sizes))
-        yield from _wrapped(
-            f"not {listed}: {f'at {near} ' if len(sizes) > 1 else ''}{reasons}", "  "
-        )
+        yield from _wrapped(f"not {listed}: {f'at {near} ' if len(sizes) > 1 else ''}{words}", "  ")
 
 
 _CAUSES = {
