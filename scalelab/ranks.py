@@ -7,8 +7,10 @@ Source: Thompson 1936, doi:10.1214/aoms/1177732502. Standard library only; any l
 """
 
 import math
+from collections.abc import Iterable
 
-from scalelab.arguments import real, whole
+from scalelab.arguments import real, scalar, shown, whole
+from scalelab.refusal import Refusal
 
 
 def narrowest(n: int, level: float = 0.95) -> tuple[int, float]:
@@ -28,6 +30,24 @@ def narrowest(n: int, level: float = 0.95) -> tuple[int, float]:
         if coverage >= level - 1e-12:
             return i, coverage
     return 1, coverage
+
+
+def enclosing(values: Iterable[float], level: float = 0.95) -> tuple[float, float]:
+    """Return the two values that enclose the true median, as surely as so many can.
+
+    >>> enclosing([5, 1, 4, 2, 3, 90])
+    (1.0, 90.0)
+    """
+    try:
+        ordered = sorted(map(scalar, values))
+    except TypeError:
+        ordered = []
+    if not ordered or not all(map(math.isfinite, ordered)):
+        raise Refusal(
+            f"values must be finite numbers, at least one, got {shown(values)}: give all repetitions"
+        )
+    i, _ = narrowest(len(ordered), level)
+    return ordered[i - 1], ordered[-i]
 
 
 def _share(n: int, k: int) -> float:

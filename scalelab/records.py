@@ -128,12 +128,12 @@ class Sample:
     @property
     def low(self) -> float:
         """Lower end of the interval that covers the true median with probability `coverage`."""
-        return sorted(self.seconds)[ranks.narrowest(len(self.seconds))[0] - 1]
+        return ranks.enclosing(self.seconds)[0]
 
     @property
     def high(self) -> float:
         """Upper end of that interval."""
-        return sorted(self.seconds)[-ranks.narrowest(len(self.seconds))[0]]
+        return ranks.enclosing(self.seconds)[1]
 
     @property
     def coverage(self) -> float:

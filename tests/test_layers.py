@@ -5,6 +5,7 @@ Who may import whom stands in pyproject.toml and is held by `make check`.
 
 import ast
 import functools
+import graphlib
 import importlib
 import re
 import subprocess
@@ -87,6 +88,31 @@ def test_no_folder_holds_more_than_fifteen_files():
         assert len(names) <= 15, folder
         prefixes = Counter(name.split("_")[0] for name in names if name[0] != "_" and "_" in name)
         assert max(prefixes.values(), default=0) < 3, folder
+
+
+def imports(path, tree):
+    """Yield the modules of the package that one names, also inside functions and for its types only."""
+    modules = {
+        one.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for one in sources()
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from modules & {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module in modules:
+            for name in node.names:
+                inner = f"{node.module}.{name.name}"
+                yield inner if inner in modules else node.module
+
+
+def test_no_two_files_need_each_other():
+    graph = {
+        path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): set(
+            imports(path, tree)
+        )
+        for path, tree in sources().items()
+    }
+    assert sum(map(len, graph.values())) > 500
+    assert list(graphlib.TopologicalSorter(graph).static_order())
 
 
 def test_a_public_class_has_a_name_of_its_own():

@@ -96,6 +96,8 @@ def _measured(given, **options):
 
 def tell(report: Report) -> None:
     """Print table, gate, findings, verdict and remarks."""
+    from scalelab.rubric.caveats import remarks
+    from scalelab.rubric.text import verdict
     from scalelab.show import scorecard
 
     click.echo(f"{scorecard.scores(report)}\n\n{scorecard.gates(report)}\n")
@@ -103,8 +105,8 @@ def tell(report: Report) -> None:
     width = max(map(len, lines))
     for name, text in lines.items():
         click.echo(f"{name:{width}}  {text}")
-    click.echo(f"\n{report.verdict}")
-    for remark in report.remarks:
+    click.echo(f"\n{verdict(report)}")
+    for remark in remarks(report):
         click.echo(f"- {remark}")
 
 

@@ -118,25 +118,24 @@ def judge(
     if refused:
         chosen, predictions = None, ()
     return Judgement(
-        table,
-        findings,
-        rows,
-        comparison,
-        fitted,
-        chosen,
-        predictions,
-        family,
-        advice,
-        refused,
-        tuple(remarks),
+        table=table,
+        findings=findings,
+        rows=rows,
+        comparison=comparison,
+        parameters=fitted,
+        chosen=chosen,
+        predictions=predictions,
+        family=family,
+        advice=advice,
+        refused=refused,
+        remarks=tuple(remarks),
     )
 
 
 def rows_of(table: ScalingTable) -> tuple[Rows, list[str]]:
     """The rows of a table for a fit, and what was assumed or averaged for that, in words."""
     columns, remarks = dict(table.columns), []
-    weak = table.claimed == "weak" and study.mislabelled(table) is None
-    if weak and table.measure == "seconds" and "work" not in columns:
+    if table.measure == "seconds" and "work" not in columns and study.weak(table):
         columns["work"] = columns["workers"]
         remarks.append(
             "The table is called weak scaling: its work is taken to grow with the workers."

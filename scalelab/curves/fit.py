@@ -93,13 +93,8 @@ def too_few(rows: Rows) -> str:
     )
 
 
-def log_rate(rows: Rows, family: Family, workers: float) -> float:
-    """The logarithm of the rate at `workers`, from as many rows as there are; infinite if below 0."""
-    return log_rates(rows, family, [workers])[0]
-
-
 def log_rates(rows: Rows, family: Family, workers: Numbers) -> list[float]:
-    """The same for several sizes, from one search."""
+    """The logarithm of the rate at some sizes, from as many rows as there are; infinite if below 0."""
     shape = search(rows, family)
     scale, _ = scaled(rows, family, shape)
     with np.errstate(all="ignore"):

@@ -50,6 +50,8 @@ class Rows:
         if work is None:
             return cls(workers, 1 / value, unit)
         work = _column("work", work, len(workers))[order]
+        # Less is the rounding of a column. A batch that rounds by percents is no fixed job to predict the
+        # time of, though an audit calls it one (`sizes.SAME`): what is predicted is then its throughput.
         for grows, share in ((False, work), (True, work / workers)):
             if np.ptp(np.log(share)) < 1e-3:
                 return cls(workers, work / value, unit, float(np.median(share)), grows)

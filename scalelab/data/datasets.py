@@ -65,6 +65,11 @@ class Series:
         # A bus bandwidth is constructed not to grow with the workers, and a utilization is a share.
         return self.values if self.metric in ("throughput", "aggregate_pflops") else None
 
+    @property
+    def quality(self) -> Column | None:
+        """What was evaluated in the same runs, the first of it, or None."""
+        return next((c for c in self.columns if c.metric.startswith("quality")), None)
+
     def column(self, metric: str) -> tuple[float, ...] | None:
         """Return the values of another quantity of the same rows, or None.
 

@@ -1,16 +1,12 @@
-"""Two fits of sweeps against each other, and a fit against least squares in seconds (Section 3.8).
+"""A fit of a sweep against least squares in seconds (Section 3.8).
 
 Least squares in seconds is decided by the largest message, whose error of a few percent is larger
 than any latency.
 """
 
-import itertools
-import math
-
 import numpy as np
 
 from scalelab.arguments import real
-from scalelab.links.alphabeta import AlphaBeta
 from scalelab.links.sweep import Sweep
 
 
@@ -36,27 +32,3 @@ def least_squares(sweep: Sweep, noise: float = 0.02) -> tuple[float, float, floa
     latency, per_byte_ = weights @ sweep.seconds
     error = np.linalg.norm(weights[0] * noise * sweep.seconds)
     return float(latency), float(per_byte_), float(ndtr(-latency / error))
-
-
-def crossovers(first: AlphaBeta, second: AlphaBeta) -> tuple[float, ...]:
-    """The sizes at which two fits take equally long, ascending, where both were measured.
-
-    Source: equal lines, alpha + M beta = alpha' + M beta', or a jump over one another. Section 3.8.
-    """
-    low = max(first.sweep.size.min(), second.sweep.size.min())
-    high = min(first.sweep.size.max(), second.sweep.size.max())
-    edges = [low, *sorted(e for e in (*first.edges, *second.edges) if low < e < high), high]
-    crossings, before = [], 0.0
-    for start, end in itertools.pairwise(edges):
-        ours, theirs = (fit.regime(math.sqrt(start * end)) for fit in (first, second))
-
-        def gap(size, ours=ours, theirs=theirs):
-            return ours.seconds(size) - theirs.seconds(size)
-
-        if before * gap(start) < 0:  # they jumped over one another
-            crossings.append(start)
-        if gap(start) * gap(end) < 0:
-            slope = (gap(end) - gap(start)) / (end - start)
-            crossings.append(start - gap(start) / slope)
-        before = gap(end)
-    return tuple(float(size) for size in crossings)

@@ -2,7 +2,7 @@
 
 Read `plan` first. A `file` becomes a `job` (`keys` says what it may hold); of each size `row` finds the
 fastest layout that fits `memory`, with its `step`; `choice` picks a size, `whatif` varies it, `published`
-holds real runs against it. `text` writes it all for people, and as plain data.
+says how far real runs were off. `text` writes it all for people, and as plain data.
 """
 
 from scalelab.face import face

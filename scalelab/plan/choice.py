@@ -2,27 +2,28 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from scalelab import units
 from scalelab.plan.job import Job
-from scalelab.plan.row import PlanRow
+from scalelab.plan.row import Against, PlanRow
 
 
 @dataclass(frozen=True)
-class Against:
-    """One reason against a size: its kind, and in words."""
+class Choice:
+    """The size to buy and what it is best in; or none, and what comes nearest to each limit."""
 
-    kind: str  # impossible, too big, endless, too late, too dear, too idle
-    text: str
+    workers: int | None
+    excluded: dict[int, tuple[Against, ...]]
+    best: str = ""  # "time", "bill" or, without a price, "hours"
+    nearest: dict[str, PlanRow] = field(
+        default_factory=dict
+    )  # by limit; empty if the model fits nowhere
 
 
-def choose(
-    job: Job, rows: Sequence[PlanRow], impossible: Mapping[int, str]
-) -> tuple[int | None, str, dict[int, tuple[Against, ...]]]:
-    """Return (workers or None, why, {workers: reasons against it})."""
+def choose(job: Job, rows: Sequence[PlanRow], impossible: Mapping[int, Against]) -> Choice:
+    """Return the Choice among sizes, those that hold no layout at all being `impossible`."""
     excluded: dict[int, tuple[Against, ...]] = {
-        workers: (Against("impossible", why),) for workers, why in impossible.items()
+        workers: (reason,) for workers, reason in impossible.items()
     }
     for row in rows:
         reasons = tuple(_against(job, row))
@@ -30,20 +31,19 @@ def choose(
             excluded[row.workers] = reasons
     left = [row for row in rows if row.workers not in excluded]
     if not left:
-        return None, _nothing(job, rows), excluded
+        return Choice(None, excluded, nearest=_nearest(job, rows))
     aim = job.goal.aim or ("fastest" if _only_limits(job.goal) else "cheapest")
     # Bills where there is a price, else device-hours; times where there is an end, else per token.
     bill = {row.workers: _bill(job, row) for row in left}
     time = {row.workers: row.run if row.run is not None else 1 / row.throughput for row in left}
     first, second = (time, bill) if aim == "fastest" else (bill, time)
     chosen = min(bill, key=lambda workers: (first[workers], second[workers], workers))
-    what = "least bill" if job.cluster.price is not None else "fewest device-hours"
-    best = "shortest time" if aim == "fastest" else what
-    return chosen, f"of the sizes that meet every limit it has the {best}", excluded
+    least = "bill" if job.cluster.price is not None else "hours"
+    return Choice(chosen, excluded, best="time" if aim == "fastest" else least)
 
 
 def safe(
-    job: Job, rows: Sequence[PlanRow], impossible: Mapping[int, str], band: float
+    job: Job, rows: Sequence[PlanRow], impossible: Mapping[int, Against], band: float
 ) -> int | None:
     """Return the size to buy if every time and bill were `band` times what the model says, or None."""
     goal = job.goal
@@ -52,7 +52,7 @@ def safe(
         for name in ("deadline", "budget")
         if getattr(goal, name) is not None
     }
-    return choose(replace(job, goal=replace(goal, **tight)), rows, impossible)[0]
+    return choose(replace(job, goal=replace(goal, **tight)), rows, impossible).workers
 
 
 def closest(rows: Sequence[PlanRow]) -> PlanRow | None:
@@ -66,25 +66,17 @@ def closest(rows: Sequence[PlanRow]) -> PlanRow | None:
 def _against(job, row):
     goal, memory = job.goal, job.cluster.memory
     if not row.fits:
-        need, have = sum(row.held.values()), job.cluster.usable_memory * memory
-        reason = (
-            f"needs {units.text(need, 'B')} on a device, {units.text(have, 'B')} of "
-            f"{units.text(memory, 'B')} are usable"
-        )
-        yield Against("too big", reason)
+        yield Against("too big", sum(row.held.values()), job.cluster.usable_memory * memory)
         return
     if row.run is not None and math.isinf(row.run):
-        yield Against("endless", "fails more often than it can save its work")
+        yield Against("endless")
         return
     if goal.deadline is not None and row.run > goal.deadline:
-        late = units.text(row.run - goal.deadline, "s")
-        yield Against("too late", f"takes {units.text(row.run, 's')}, {late} too long")
+        yield Against("too late", row.run, goal.deadline)
     if goal.budget is not None and row.dollars > goal.budget:
-        dear = row.dollars - goal.budget
-        yield Against("too dear", f"costs ${row.dollars:,.0f}, ${dear:,.0f} too much")
+        yield Against("too dear", row.dollars, goal.budget)
     if goal.efficiency is not None and row.efficiency < goal.efficiency:
-        reason = f"is {row.efficiency:.0%} efficient, below {goal.efficiency:.0%}"
-        yield Against("too idle", reason)
+        yield Against("too idle", row.efficiency, goal.efficiency)
 
 
 def _bill(job, one):
@@ -98,21 +90,14 @@ def _only_limits(goal):
     return goal.deadline is None and (goal.budget is not None or goal.efficiency is not None)
 
 
-def _nothing(job, rows):
+def _nearest(job, rows):
+    """Return the row that comes nearest to each limit, of those that fit and end."""
     fitting = [row for row in rows if row.fits and (row.run is None or math.isfinite(row.run))]
-    if not fitting:
-        return (
-            "the model fits on none of these sizes: split it over more devices (tensor, pipeline), shard "
-            "more (sharding = 3), recompute activations, or raise cluster.largest"
-        )
-    nearest = []
-    if job.goal.deadline is not None:
-        fast = min(fitting, key=lambda row: row.run)
-        nearest.append(f"the fastest, {fast.workers}, takes {units.text(fast.run, 's')}")
-    if job.goal.budget is not None:
-        cheap = min(fitting, key=lambda row: row.dollars)
-        nearest.append(f"the cheapest, {cheap.workers}, costs ${cheap.dollars:,.0f}")
-    if job.goal.efficiency is not None:
-        top = max(fitting, key=lambda row: row.efficiency)
-        nearest.append(f"the most efficient, {top.workers}, reaches {top.efficiency:.0%}")
-    return f"no size meets every limit: {'; '.join(nearest)}"
+    nearest = {}
+    if fitting and job.goal.deadline is not None:
+        nearest["deadline"] = min(fitting, key=lambda row: row.run)
+    if fitting and job.goal.budget is not None:
+        nearest["budget"] = min(fitting, key=lambda row: row.dollars)
+    if fitting and job.goal.efficiency is not None:
+        nearest["efficiency"] = max(fitting, key=lambda row: row.efficiency)
+    return nearest

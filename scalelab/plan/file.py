@@ -69,7 +69,7 @@ def described(given: object, name: str = "plan") -> Job:
     for key in NEEDED:
         if key not in given:
             raise Refusal(f"{name} must have a table {key}, got none: write [{key}]")
-    parts = {key: table(f"{name}: {key}", given.get(key, {}), KEYS[key]) for key in KEYS}
+    parts = {key: table(name, key, given.get(key, {}), KEYS[key]) for key in KEYS}
     training, shape = parts["training"], _shape(name, parts["model"])
     batch = _batch(name, training)
     job = Job(

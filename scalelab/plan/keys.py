@@ -28,10 +28,11 @@ class Field:
     names: tuple[str, ...] = ()  # what a text may be
 
 
-def table(where: str, given: object, fields: Mapping[str, Field]) -> dict[str, Any]:
-    """Return {key: value} with defaults for what is absent; `where` is the path, such as "a.toml: model"."""
+def table(file: str, name: str, given: object, fields: Mapping[str, Field]) -> dict[str, Any]:
+    """Return {key: value} of a table of a file, with defaults for what is absent."""
+    where = f"{file}: {name}"
     if not isinstance(given, dict):
-        raise Refusal(f"{where} must be a table, got {shown(given)}: write [{_last(where)}]")
+        raise Refusal(f"{where} must be a table, got {shown(given)}: write [{name}]")
     for key in given:
         if key not in fields:
             raise Refusal(
@@ -107,7 +108,7 @@ def _number(where, given, field):
 
 
 def _kind(field):
-    said = {
+    words = {
         "count": "a number such as 7e9 or '7B'",
         "share": "a share such as 0.9 or '90 %'",
         "number": "a number",
@@ -117,15 +118,11 @@ def _kind(field):
         "FLOP/s": "a rate such as '989 TFLOP/s'",
         "W": "a power such as '700 W'",
     }
-    return said[field.kind]
+    return words[field.kind]
 
 
 def _one_of(some):
     return some if some == "text" else f"one of {some}"
-
-
-def _last(where):
-    return where.split(": ")[-1]
 
 
 LARGEST = 2**20  # devices

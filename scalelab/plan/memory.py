@@ -5,7 +5,7 @@ from scalelab.models.machines import memory
 from scalelab.plan.job import Job, Layout
 
 
-def held(job: Job, layout: Layout, workers: int) -> dict[str, float]:
+def bytes_by_part(job: Job, layout: Layout, workers: int) -> dict[str, float]:
     """Return the bytes on the fullest device of K, by part.
 
     States from `memory.state`; activations of the first stage of 1F1B, all split over the tensor group

@@ -1,14 +1,15 @@
 """The plan: T(K), efficiency, memory, bill and energy over sizes, the size to buy and why, and what-ifs.
 
-All of it is modelled; `plan_published` says how far such times were off on runs that others published.
+All of it is modelled; `published` says how far such times were off on runs that others published.
 """
 
 import math
 from dataclasses import dataclass, field
 
-from scalelab.plan import choice, published, whatif
+from scalelab.plan import published, whatif
+from scalelab.plan.choice import Choice, choose, closest, safe
 from scalelab.plan.job import Cluster, Job
-from scalelab.plan.row import PlanRow, row
+from scalelab.plan.row import Against, PlanRow, row
 from scalelab.refusal import Refusal
 
 NOT_MODELLED = (
@@ -36,13 +37,21 @@ class Plan:
         float  # a step takes between 1/band and band times what the model says, in nine of ten runs
     )
     rows: tuple[PlanRow, ...]
-    impossible: dict[int, str]  # sizes without any layout
-    chosen: int | None
-    why: str
-    excluded: dict[int, tuple[choice.Against, ...]]
+    impossible: dict[int, Against]  # sizes without any layout
+    choice: Choice
     safe: int | None  # the size to buy if every time is the band too short
     whatifs: tuple[whatif.WhatIf, ...] = ()
     notes: tuple[str, ...] = field(default=NOT_MODELLED)
+
+    @property
+    def chosen(self) -> int | None:
+        """The size to buy, if any meets every limit."""
+        return self.choice.workers
+
+    @property
+    def excluded(self) -> dict[int, tuple[Against, ...]]:
+        """What is against each of the other sizes that do not meet every limit."""
+        return self.choice.excluded
 
     @property
     def bought(self) -> PlanRow | None:
@@ -61,12 +70,12 @@ def plan(job: Job) -> Plan:
     rows, impossible = [], {}
     for workers in sizes(job):
         size = row(job, workers, share)
-        if isinstance(size, str):
+        if isinstance(size, Against):
             impossible[workers] = size
         else:
             rows.append(size)
-    chosen, why, excluded = choice.choose(job, rows, impossible)
-    at = next((size for size in rows if size.workers == chosen), None) or choice.closest(rows)
+    choice = choose(job, rows, impossible)
+    at = next((size for size in rows if size.workers == choice.workers), None) or closest(rows)
     return Plan(
         job=job,
         share=share,
@@ -74,10 +83,8 @@ def plan(job: Job) -> Plan:
         band=published.BAND,
         rows=tuple(rows),
         impossible=impossible,
-        chosen=chosen,
-        why=why,
-        excluded=excluded,
-        safe=choice.safe(job, rows, impossible, published.BAND),
+        choice=choice,
+        safe=safe(job, rows, impossible, published.BAND),
         whatifs=whatif.table(job, at, share) if at else (),
     )
 

@@ -1,44 +1,15 @@
-"""What share of the peak kernels reach, and how far the model is off: learned from published training runs.
+"""What published training runs teach the plan: the share of the peak that kernels reach, and its error.
 
-A run is predicted with the share that the other systems teach, never with its own; a system's runs are not
-independent and count as one. The band is judged the same way.
+A run was predicted with the share that the other systems teach, never with its own; a system's runs are not
+independent and count as one. The band was judged the same way.
 """
 
-import math
-from collections import defaultdict
-from collections.abc import Collection
-from dataclasses import dataclass
-from functools import cache
-from statistics import median
-
-from scalelab.data import published
-from scalelab.models.kernels import conventions, transformer
-from scalelab.plan import file, step
-
 LEVEL = 0.9
-# What `shares()` and `band()` return; a test recomputes them. Of the dense 16-bit peak.
+# Learned by tests/plan/learning.py from published_runs.json. Of the dense 16-bit peak.
 SHARES = {"A100": 0.6611, "H100": 0.5262}
 BAND = 1.287
-COVERAGE = (30, 34, 7)  # what `coverage()` returns
+COVERAGE = (30, 34, 7)  # runs inside the band, of how many, of how many systems
 FALLBACK = "H100"  # the lower of the two, for a device without published runs
-
-
-@dataclass(frozen=True)
-class PublishedRun:
-    """A published run: the plan it followed, and the seconds of its step."""
-
-    name: str
-    system: str
-    job: file.Job
-    workers: int
-    seconds: float
-    source: str
-    note: str
-
-    @property
-    def device(self) -> str | None:
-        """The kind of device, as in SHARES."""
-        return kind(self.job.cluster.device)
 
 
 def kind(device: str) -> str | None:
@@ -49,96 +20,3 @@ def kind(device: str) -> str | None:
     """
     known = {"A100": "A100", "H100": "H100", "H200": "H100"}
     return known.get(device.split()[0])
-
-
-@cache
-def runs() -> tuple[PublishedRun, ...]:
-    """Return all runs, read as a user's file is read."""
-    return tuple(_run(told) for told in published.runs())
-
-
-def _run(told):
-    tables = {key: told[key] for key in ("model", "training", "layout")}
-    cluster = {**told["cluster"], "largest": told["workers"]}
-    job = file.described({**tables, "cluster": cluster}, told["name"])
-    workers = told["workers"]
-    return PublishedRun(
-        told["name"],
-        told["system"],
-        job,
-        workers,
-        _seconds(job, workers, *told["reported"]),
-        told["source"],
-        told["note"],
-    )
-
-
-def _seconds(job, workers, value, unit):
-    """Return the seconds of a step, from what was reported."""
-    if unit == "s per step":
-        return value
-    tokens = job.batch * job.sequence
-    if unit == "tokens/s":
-        return tokens / value
-    if unit == "TFLOP/s run per device":
-        shape = job.shape
-        flops = conventions.megatron(
-            job.batch, job.sequence, shape.layers, shape.hidden, shape.vocabulary, "full"
-        )
-    else:
-        flops = tokens * transformer.training_flops(job.shape, job.sequence)
-    return flops / workers / (value * 1e12)
-
-
-def needed(run: PublishedRun) -> float:
-    """Return the share of the peak with which the model gives a run's time exactly."""
-    from scipy.optimize import brentq
-
-    def off(share):
-        return step.time(run.job, run.job.layout, run.workers, share).seconds - run.seconds
-
-    return 1.0 if off(1.0) > 0 else brentq(off, 0.01, 1.0, xtol=1e-6)
-
-
-def shares(without: Collection[str] = ()) -> dict[str | None, float]:
-    """Return {kind: share}: the median over systems of each system's median, some left out."""
-    by_kind: defaultdict[str | None, defaultdict[str, list[float]]]
-    by_kind = defaultdict(lambda: defaultdict(list))
-    for run in runs():
-        if run.system not in without:
-            by_kind[run.device][run.system].append(_needed()[run.name])
-    return {kind: median(median(s) for s in by.values()) for kind, by in by_kind.items()}
-
-
-@cache
-def _needed() -> dict[str, float]:
-    return {run.name: needed(run) for run in runs()}
-
-
-@cache
-def errors() -> list[tuple[PublishedRun, float]]:
-    """Return [(run, predicted seconds)], each with the share that the other systems teach."""
-    return [
-        (run, step.time(run.job, run.job.layout, run.workers, share).seconds)
-        for run in runs()
-        for share in [shares(without=(run.system,))[run.device]]
-    ]
-
-
-def band(without: Collection[str] = ()) -> float:
-    """Return the factor within which nine of ten runs lie, either way."""
-    off = sorted(
-        abs(math.log(predicted / run.seconds))
-        for run, predicted in errors()
-        if run.system not in without
-    )
-    return math.exp(off[math.ceil(LEVEL * len(off)) - 1])
-
-
-def coverage() -> tuple[int, int, int]:
-    """Return (inside, of, systems): runs within the band that the other systems teach."""
-    inside = sum(
-        abs(math.log(predicted / run.seconds)) <= math.log(band(without=(run.system,)))
-        for run, predicted in errors()
-    )
-    return inside, len(runs()), len({run.system for run in runs()})

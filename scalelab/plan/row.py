@@ -1,4 +1,4 @@
-"""Of a size the fastest layout that fits, and the row it makes: its step, its time and its bill."""
+"""Of a size the fastest layout that fits and the row it makes, or what is against the size."""
 
 import math
 from dataclasses import dataclass, replace
@@ -12,6 +12,19 @@ from scalelab.plan.keys import RECOMPUTE
 
 MOST_STAGES = 64  # of those that the plan tries by itself
 MICRO_BATCHES = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True)
+class Against:
+    """One reason against a size: its kind, what it comes to, and what was allowed.
+
+    Without any layout a size is "split copies", "more copies than sequences" or "no split"; else it is
+    "too big", "endless", "too late", "too dear" or "too idle".
+    """
+
+    kind: str
+    amount: float = 0.0  # in SI or dollars; 0 where the kind says all
+    limit: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -29,21 +42,21 @@ class Fitting:
         return sum(self.held.values())
 
 
-def fastest(job: Job, workers: int, share: float) -> Fitting | str:
-    """Return the fastest Fit on K devices; if none fits, the one that comes closest; or a reason as text."""
+def fastest(job: Job, workers: int, share: float) -> Fitting | Against:
+    """Return the fastest Fitting on K devices, or the one that nearly fits, or why there is none."""
     best, closest = None, None
-    for layout, held, fits in _candidates(job, workers):
+    for layout, parts, fits in _candidates(job, workers):
         if fits:
             time = step.time(job, layout, workers, share)
             if best is None or time.seconds < best.time.seconds:
-                best = Fitting(layout, time, held, True)
-        elif closest is None or sum(held.values()) < sum(closest[1].values()):
-            closest = layout, held
+                best = Fitting(layout, time, parts, True)
+        elif closest is None or sum(parts.values()) < sum(closest[1].values()):
+            closest = layout, parts
     if best:
         return best
     if closest:
-        layout, held = closest
-        return Fitting(layout, step.time(job, layout, workers, share), held, False)
+        layout, parts = closest
+        return Fitting(layout, step.time(job, layout, workers, share), parts, False)
     return _why_none(job, workers)
 
 
@@ -75,9 +88,9 @@ def _candidates(job, workers):
                         micro_batch=micro,
                         recompute=recompute,
                     )
-                    held = plan_memory.held(job, candidate, workers)
-                    fits = sum(held.values()) <= job.cluster.usable_memory * job.cluster.memory
-                    yield candidate, held, fits
+                    parts = plan_memory.bytes_by_part(job, candidate, workers)
+                    fits = sum(parts.values()) <= job.cluster.usable_memory * job.cluster.memory
+                    yield candidate, parts, fits
                     if fits:
                         break  # computing more again would only be slower
 
@@ -101,13 +114,12 @@ def _powers(most):
 
 
 def _why_none(job, workers):
-    layout = job.layout
-    split = layout.split
+    split = job.layout.split
     if workers % split:
-        return f"{workers} devices hold no whole number of copies of {split}"
+        return Against("split copies", workers, split)
     if workers // split > job.batch:
-        return f"{workers // split} copies share a batch of {job.batch} sequences"
-    return "the batch is too small for the micro-batch, or no split of the model divides this count"
+        return Against("more copies than sequences", workers // split, job.batch)
+    return Against("no split")
 
 
 @dataclass(frozen=True)
@@ -138,13 +150,13 @@ class PlanRow:
         return self.time.seconds
 
 
-def row(job: Job, workers: int, share: float) -> PlanRow | str:
-    """Return the PlanRow of K devices with their fastest layout, or the reason why there is none."""
+def row(job: Job, workers: int, share: float) -> PlanRow | Against:
+    """Return the PlanRow of K devices with their fastest layout, or why there is none."""
     found = fastest(job, workers, share)
-    return found if isinstance(found, str) else of(job, workers, found, share)
+    return found if isinstance(found, Against) else of_layout(job, workers, found, share)
 
 
-def of(job: Job, workers: int, fit: Fitting, share: float) -> PlanRow:
+def of_layout(job: Job, workers: int, fit: Fitting, share: float) -> PlanRow:
     """Return the PlanRow of one layout on K devices."""
     cluster, time = job.cluster, fit.time
     tokens = job.batch * job.sequence

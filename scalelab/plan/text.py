@@ -9,7 +9,7 @@ from typing import Any
 from scalelab import units
 from scalelab.plan import published, step
 from scalelab.plan.plan import Plan
-from scalelab.plan.row import PlanRow
+from scalelab.plan.row import Against, PlanRow
 from scalelab.stored import finite
 from scalelab.tables.text import aligned
 
@@ -121,16 +121,64 @@ def count(number: float) -> str:
     return units.text(number)
 
 
+_BEST = {"time": "shortest time", "bill": "least bill", "hours": "fewest device-hours"}
+
+
+def why(plan: Plan) -> str:
+    """Say why the size to buy is that one, or what comes nearest where no size meets every limit."""
+    if plan.chosen is not None:
+        return f"of the sizes that meet every limit it has the {_BEST[plan.choice.best]}"
+    reached = {
+        "deadline": lambda row: f"the fastest, {row.workers}, takes {units.text(row.run, 's')}",
+        "budget": lambda row: f"the cheapest, {row.workers}, costs ${row.dollars:,.0f}",
+        "efficiency": lambda row: (
+            f"the most efficient, {row.workers}, reaches {row.efficiency:.0%}"
+        ),
+    }
+    nearest = [reached[limit](row) for limit, row in plan.choice.nearest.items()]
+    if nearest:
+        return f"no size meets every limit: {'; '.join(nearest)}"
+    return (
+        "the model fits on none of these sizes: split it over more devices (tensor, pipeline), shard "
+        "more (sharding = 3), recompute activations, or raise cluster.largest"
+    )
+
+
+def against(plan: Plan, reason: Against) -> str:
+    """Say what is against a size, without naming the size."""
+    amount, limit = reason.amount, reason.limit
+    match reason.kind:
+        case "split copies":
+            return f"{amount:.0f} devices hold no whole number of copies of {limit:.0f}"
+        case "more copies than sequences":
+            return f"{amount:.0f} copies share a batch of {limit:.0f} sequences"
+        case "no split":
+            return "the batch is too small for the micro-batch, or no split of the model divides this count"
+        case "too big":
+            need, usable, memory = (
+                units.text(size, "B") for size in (amount, limit, plan.job.cluster.memory)
+            )
+            return f"needs {need} on a device, {usable} of {memory} are usable"
+        case "endless":
+            return "fails more often than it can save its work"
+        case "too late":
+            return f"takes {units.text(amount, 's')}, {units.text(amount - limit, 's')} too long"
+        case "too dear":
+            return f"costs ${amount:,.0f}, ${amount - limit:,.0f} too much"
+        case _:
+            return f"is {amount:.0%} efficient, below {limit:.0%}"
+
+
 def _choice(plan):
     at = plan.bought
     if at is None:
-        yield from _wrapped(f"Buy none: {plan.why}.")
+        yield from _wrapped(f"Buy none: {why(plan)}.")
     else:
         between = ""
         if at.run is not None and math.isfinite(at.run):
             low, high = time(at.run / plan.band), time(at.run * plan.band)
             between = f" {time(at.run)}, {low} to {high} by the band."
-        yield from _wrapped(f"Buy {at.workers}: {plan.why}.{between}")
+        yield from _wrapped(f"Buy {at.workers}: {why(plan)}.{between}")
         if plan.safe != plan.chosen:
             yield from _wrapped(
                 f"Close: if steps take {plan.band:.2f} times as long, "
@@ -149,14 +197,14 @@ def _excluded(plan):
     groups = {}
     for workers, reasons in sorted(plan.excluded.items()):
         first = reasons[0]
-        groups.setdefault(first if first.kind == "impossible" else first.kind, []).append(workers)
+        groups.setdefault(first if workers in plan.impossible else first.kind, []).append(workers)
     for kind, sizes in groups.items():
         # Of those too late or too big the largest comes nearest, of those too dear or idle the smallest.
         near = sizes[-1] if kind in ("too late", "too big") else sizes[0]
         who = "it " if near not in plan.impossible else ""
-        said = "; ".join(f"{who}{reason.text}" for reason in plan.excluded[near])
+        words = "; ".join(f"{who}{against(plan, reason)}" for reason in plan.excluded[near])
         listed = ", ".join(map(str, sizes))
-        yield from _wrapped(f"not {listed}: {f'at {near} ' if len(sizes) > 1 else ''}{said}", "  ")
+        yield from _wrapped(f"not {listed}: {f'at {near} ' if len(sizes) > 1 else ''}{words}", "  ")
 
 
 _CAUSES = {
@@ -173,8 +221,8 @@ _CAUSES = {
 
 def _where(at):
     parts = [
-        f"{said} {getattr(at.time, cause) / at.seconds:.1%}"
-        for cause, said in _CAUSES.items()
+        f"{words} {getattr(at.time, cause) / at.seconds:.1%}"
+        for cause, words in _CAUSES.items()
         if getattr(at.time, cause) >= 5e-4 * at.seconds
     ]
     yield from _wrapped(f"Where its step goes: {', '.join(parts)}.")
@@ -239,10 +287,12 @@ def document(plan: Plan) -> dict[str, Any]:
             "band": {"factor": plan.band, "level": published.LEVEL},
             "goal": asdict(plan.job.goal),
             "rows": [_row(plan, row) for row in plan.rows],
-            "impossible": [{"workers": k, "why": why} for k, why in plan.impossible.items()],
+            "impossible": [
+                {"workers": k, "why": against(plan, one)} for k, one in plan.impossible.items()
+            ],
             "chosen": plan.chosen,
             "safe": plan.safe,
-            "why": plan.why,
+            "why": why(plan),
             "what_ifs": [
                 {
                     "change": whatif.change,
@@ -279,5 +329,5 @@ def _row(plan, row):
         "joules": row.joules,
         "dollars_per_million_tokens": row.dollars_per_million,
         "joules_per_token": row.joules_per_token,
-        "excluded": [reason.text for reason in plan.excluded.get(row.workers, ())],
+        "excluded": [against(plan, reason) for reason in plan.excluded.get(row.workers, ())],
     }

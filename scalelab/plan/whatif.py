@@ -29,9 +29,9 @@ def table(job: Job, at: plan_row.PlanRow, share: float) -> tuple[WhatIf, ...]:
 
     def ask(change, other, kernels=share, free=False, priced=False):
         fit = plan_row.fastest(other, at.workers, kernels) if free else _with(other, at, kernels)
-        if isinstance(fit, str):
+        if isinstance(fit, plan_row.Against):
             return
-        changed = plan_row.of(other, at.workers, fit, kernels)
+        changed = plan_row.of_layout(other, at.workers, fit, kernels)
         gain = changed.throughput / at.throughput
         price = job.cluster.price
         worth = price / cost.relative_bill(gain, 1.0) if priced and price else None
@@ -71,13 +71,13 @@ def table(job: Job, at: plan_row.PlanRow, share: float) -> tuple[WhatIf, ...]:
 
 
 def _with(job, at, share):
-    """Return the Fit of the plan's own layout, with what the job now says of overlap, bytes and hierarchy."""
+    """Return the Fitting of the plan's own layout, with what the job now says of it otherwise."""
     own = {name: getattr(at.layout, name) for name in ("tensor", "pipeline", "micro_batch")}
     recompute = job.layout.recompute or at.layout.recompute
     layout = replace(job.layout, **own, recompute=recompute)
-    held = plan_memory.held(job, layout, at.workers)
-    fits = sum(held.values()) <= job.cluster.usable_memory * job.cluster.memory
-    return plan_row.Fitting(layout, step.time(job, layout, at.workers, share), held, fits)
+    parts = plan_memory.bytes_by_part(job, layout, at.workers)
+    fits = sum(parts.values()) <= job.cluster.usable_memory * job.cluster.memory
+    return plan_row.Fitting(layout, step.time(job, layout, at.workers, share), parts, fits)
 
 
 def _laid(job, **changes):
@@ -104,6 +104,6 @@ def _next(job, name, share):
         inside=inside,
     )
     kind = published.kind(name)
-    given = cluster.kernel_share is not None
-    kernels = share if given else published.SHARES[kind or published.FALLBACK]
+    stated = cluster.kernel_share is not None
+    kernels = share if stated else published.SHARES[kind or published.FALLBACK]
     return replace(job, cluster=other), kernels

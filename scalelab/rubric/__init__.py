@@ -1,8 +1,8 @@
 """Four metrics from one pass: speedup, efficiency, quality and cost, and one verdict.
 
 Read `rubric` first. `files` become `rows`; `gate` judges quality, `spread` says how sure times and bills
-are, `ranking` orders what passes, `shortfall` asks what was lost; `report` holds it all, `verdict`,
-`remarks` and `words` say it. `assess` checks a capstone's record and its `claim`, `agreement` whether its
+are, `ranking` orders what passes, `shortfall` asks what was lost; `report` holds it all, `text`
+and `caveats` say it. `assess` checks a capstone's record and its `claim`, `agreement` whether its
 passes are of one study.
 """
 
@@ -10,5 +10,5 @@ from scalelab.face import face
 
 __getattr__, __dir__ = face(
     __name__,
-    "rubric files rows gate spread ranking shortfall report verdict remarks words assess claim agreement",
+    "rubric files rows gate spread ranking shortfall report text caveats assess claim agreement",
 )

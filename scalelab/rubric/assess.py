@@ -15,8 +15,7 @@ from scalelab.refusal import Refusal
 from scalelab.rubric import rubric
 from scalelab.rubric.agreement import agree
 from scalelab.rubric.claim import CLAIMS, error, of_claim
-from scalelab.rubric.ranking import Constraints
-from scalelab.rubric.rubric import Report
+from scalelab.rubric.report import Constraints, Report
 from scalelab.tables.finding import SEVERITIES, Finding
 from scalelab.units import counted, text
 
@@ -32,11 +31,6 @@ class Assessment:
 
     findings: tuple[Finding, ...]
     report: Report | None
-
-    @property
-    def sound(self) -> bool:
-        """Whether nothing in it is an error."""
-        return all(finding.severity != "error" for finding in self.findings)
 
     def names(self, severity: str | None = None) -> list[str]:
         """The names of the findings, of one severity or of all."""
@@ -64,7 +58,8 @@ def assess(
         rows = {name: how.pop(name) for name in ("price", "flat_rate") if name in how}
         report = rubric.judge(rubric.of_passes(passes, **rows), limits, **how)
     except Refusal as fault:
-        findings.append(error("not_judged", f"The rubric refuses it: {fault}.", "Mend it first."))
+        said = _sentence(f"The rubric refuses it: {fault}")
+        findings.append(error("not_judged", said, "Mend it first."))
     if report is not None:
         findings += _of_report(report)
     if claim is not None:
@@ -83,13 +78,20 @@ def _read(given):
         try:
             given = records.from_json(given)
         except Refusal as fault:
-            return None, [error("unreadable", f"{fault}.", "Hand in what one_pass.append wrote.")]
+            return None, [
+                error("unreadable", _sentence(fault), "Hand in what one_pass.append wrote.")
+            ]
     if isinstance(given, Pass):
         given = Passes("one pass", (given,))
     if not isinstance(given, Passes) or not given.passes:
         lack = f"There are no passes in it, but {shown(given)}."
         return None, [error("unreadable", lack, "Hand in what one_pass.append wrote.")]
     return given, []
+
+
+def _sentence(fault):
+    """A refusal has no full stop, unless what it quotes has."""
+    return f"{str(fault).removesuffix('.')}."
 
 
 def _edited(passes):

@@ -2,6 +2,7 @@
 
 from scalelab.arguments import scalar, shown
 from scalelab.rubric.report import Report
+from scalelab.rubric.text import reason
 from scalelab.tables.finding import Finding
 from scalelab.units import text
 
@@ -11,8 +12,8 @@ _CLOSE = 0.01  # relative: a claim is rounded
 
 
 def error(name: str, said: str, remedy: str, rows: tuple[int, ...] = ()) -> Finding:
-    """Return a finding that makes a submission unsound; a sentence quoted in it has its own full stop."""
-    return Finding(name, "error", said.replace("..", "."), remedy, rows)
+    """Return a finding that makes a submission unsound."""
+    return Finding(name, "error", said, remedy, rows)
 
 
 def of_claim(claim: object, report: Report | None) -> list[Finding]:
@@ -51,7 +52,7 @@ def _sizes_claimed(row, report):
         yield error("claim_limits", fault, "Claim a row that meets every limit that was set.")
     if row.eligible and row.workers not in (report.recommended, report.baseline):
         fault = (
-            f"{report.recommended} workers are {report.reason}; the claim is about {row.workers}."
+            f"{report.recommended} workers are {reason(report)}; the claim is about {row.workers}."
         )
         yield Finding("claim_other", "note", fault, "Give the reason for the other choice.")
 

@@ -100,10 +100,9 @@ def of_series(
     >>> of_series(datasets.load("nv_gnmt_dgx1_v100_fp16"), price=3).metric
     'BLEU'
     """
-    qualities = [column for column in series.columns if column.metric.startswith("quality")]
     return of_table(
         table.of_series(series), work=work, price=price, better=better, flat_rate=flat_rate,
-        metric=qualities[0].unit if qualities else "quality",
+        metric=series.quality.unit if series.quality else "quality",
         stamp=Stamp("recorded", Machine(series.source, None), note=rubric_rows.UNBOUND),
     )  # fmt: skip
 
@@ -121,12 +120,11 @@ def of_table(
     seeded: bool = False,
 ) -> Measured:
     """Rows of a table that was made by hand; `seeded` if its runs are named by their seeds. Section 41.6."""
-    # A study that says it is weak holds the work of one worker fixed.
-    weak = scaling_table.claimed == "weak" and study.mislabelled(scaling_table) is None
+    grows = scaling_table.measure == "seconds" and study.weak(scaling_table)
     cells, places, seen = [], [], set()
     for row in scaling_table.rows:
         amount = row.work if row.work is not None else work
-        if amount is None and weak and scaling_table.measure == "seconds":
+        if amount is None and grows:
             amount = row.workers
         place = f"{scaling_table.place} {row.line}"
         if row.run and (row.workers, row.run) in seen:

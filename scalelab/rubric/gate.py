@@ -51,7 +51,7 @@ class Gate:
         return {"pass": True, "fail": False}.get(self.verdict)
 
 
-def judge(
+def of_runs(
     base: Sequence[float],
     row: Sequence[float],
     others: Iterable[Sequence[float]],
@@ -69,9 +69,9 @@ def judge(
     Source: non-inferiority as in Schuirmann 1987, doi:10.1007/BF01068419; Welch 1947,
     doi:10.1093/biomet/34.1-2.28. Section 41.6.
 
-    >>> judge([0.871], [0.860], [[0.871], [0.860]], 0.005).verdict
+    >>> of_runs([0.871], [0.860], [[0.871], [0.860]], 0.005).verdict
     'fail'
-    >>> judge([24.59], [24.30], [[24.59], [24.30]], 0.2, noise=Noise(0.159, runs=50)).verdict
+    >>> of_runs([24.59], [24.30], [[24.59], [24.30]], 0.2, noise=Noise(0.159, runs=50)).verdict
     'undecided'
     """
     sign = 1 if better == "higher" else -1

@@ -1,14 +1,49 @@
-"""The nouns of a rubric: one judged configuration, and the report on a study."""
+"""The nouns of a rubric: what a study must keep, one judged configuration, and the report on all."""
 
 from dataclasses import dataclass
 
-from scalelab.arguments import shown
+from scalelab.arguments import real, shown
 from scalelab.records import Stamp
 from scalelab.refusal import Refusal
 from scalelab.rubric.gate import Gate
-from scalelab.rubric.ranking import Constraints
 from scalelab.rubric.shortfall import Serial, Shortfall
 from scalelab.rubric.spread import Spread, bound
+
+PREFERENCES = ("fastest", "cheapest")
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What a configuration must keep; None asks for nothing."""
+
+    floor: float = 0.70  # least efficiency
+    tolerance: float = 0.005  # of quality, in its own unit
+    deadline: float | None = None  # most seconds of the run
+    budget: float | None = None  # most dollars of the run
+    latency: float | None = None  # most seconds of a single result
+    throughput: float | None = None  # least useful results per second
+    joules: float | None = None  # most joules of the run
+    grams: float | None = None  # most grams of CO2 of the run
+    prefer: str | None = None  # "fastest" or "cheapest"; None lets the limits say
+
+    def __post_init__(self) -> None:
+        real("floor", self.floor, "it is the least efficiency, as a fraction", 0, 1)
+        real("tolerance", self.tolerance, "it is the loss of quality that is accepted", 0)
+        for name in ("deadline", "budget", "latency", "throughput", "joules", "grams"):
+            if (value := getattr(self, name)) is not None:
+                real(name, value, "leave it out to ask for nothing", 0, above=True)
+        if self.prefer is not None and self.prefer not in PREFERENCES:
+            raise Refusal(
+                f"prefer must be fastest or cheapest, got {shown(self.prefer)}: choose one"
+            )
+
+    @property
+    def objective(self) -> str:
+        """What the choice is by: a demand on speed makes it the price, else it is speed."""
+        if self.prefer:
+            return self.prefer
+        demands = (self.deadline, self.latency, self.throughput)
+        return "cheapest" if any(d is not None for d in demands) else "fastest"
 
 
 @dataclass(frozen=True)
@@ -92,12 +127,9 @@ class Report:
     cheapest: int
     largest_efficient: int | None
     recommended: int | None
-    reason: str
     pareto: tuple[
         int, ...
     ]  # sizes that no other beats in time and cost; of those that pass the gate
-    verdict: str
-    remarks: tuple[str, ...]  # what limits the verdict
     limits: Constraints
     name: str
     metric: str
@@ -105,6 +137,7 @@ class Report:
     stamp: Stamp
     work_stated: bool
     bound: bool  # by passes, not made by hand
+    varied: tuple[str, ...]  # what changed with the workers on purpose
 
     def row(self, workers: int) -> Scores:
         """The row of a worker count."""

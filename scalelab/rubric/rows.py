@@ -17,7 +17,7 @@ from scalelab.tables import sizes
 from scalelab.units import counted
 
 # One entry per run, None where it was not measured.
-Column = Iterable[float | None]
+Cells = Iterable[float | None]
 BY_HAND = "a table made by hand"
 UNBOUND = "nothing binds its rows to one pass"
 MOST = 1e30  # products of two still fit a float
@@ -85,10 +85,10 @@ def columns(
     quality: Iterable[float],
     *,
     work: float | Iterable[float] | None = None,
-    joules: Column | None = None,
-    exposed: Column | None = None,
-    latency: Column | None = None,
-    epochs: Column | None = None,
+    joules: Cells | None = None,
+    exposed: Cells | None = None,
+    latency: Cells | None = None,
+    epochs: Cells | None = None,
     seed: Iterable[object] | None = None,
     better: str = "higher",
     metric: str = "quality",

@@ -13,11 +13,12 @@ from scalelab.arguments import shown, whole
 from scalelab.models.cost import cost, energy
 from scalelab.models.scaling import laws, speedup, study
 from scalelab.refusal import Refusal
-from scalelab.rubric import gate as _gate, shortfall as _shortfall, spread, verdict as _verdict
+from scalelab.rubric import gate as _gate, shortfall as _shortfall, spread, text
+from scalelab.rubric.caveats import remarks
 from scalelab.rubric.files import of_series, of_table, parse, read, recorded
 from scalelab.rubric.gate import Gate, Noise
-from scalelab.rubric.ranking import Constraints, choice, missed, pareto
-from scalelab.rubric.report import Report, Scores
+from scalelab.rubric.ranking import choice, missed, pareto
+from scalelab.rubric.report import Constraints, Report, Scores
 from scalelab.rubric.rows import Measured, columns, of_passes
 from scalelab.rubric.shortfall import Serial, Shortfall
 
@@ -88,7 +89,7 @@ def judge(
     picked = choice([row for row in rows if row.eligible], limits.objective)
     efficient = [row.workers for row in ranked if "floor" not in row.missed]
     gates = [row.passes_gate for row in rows]
-    report = Report(
+    return Report(
         rows=rows,
         baseline=base.workers,
         scaling=scaling,
@@ -100,10 +101,7 @@ def judge(
         cheapest=cheapest.workers,
         largest_efficient=max(efficient, default=None),
         recommended=picked.workers if picked else None,
-        reason="",
         pareto=tuple(row.workers for row in pareto(ranked)),
-        verdict="",
-        remarks=(),
         limits=limits,
         name=measured.name,
         metric=measured.metric,
@@ -111,8 +109,8 @@ def judge(
         stamp=measured.stamp,
         work_stated=measured.work_stated,
         bound=measured.bound,
+        varied=tuple(measured.varied),
     )
-    return _verdict.said(report, measured)
 
 
 def plain(report: Report, full: bool = False) -> dict[str, Any]:
@@ -131,7 +129,7 @@ def plain(report: Report, full: bool = False) -> dict[str, Any]:
         "cheapest": report.cheapest,
         "largest_efficient": report.largest_efficient,
         "recommended": report.recommended,
-        "verdict": report.verdict,
+        "verdict": text.verdict(report),
     }
     if full:
         more = ("joules", "grams", "throughput", "latency", "karp_flatt", "runs", "missed")
@@ -141,7 +139,8 @@ def plain(report: Report, full: bool = False) -> dict[str, Any]:
             "baseline", "scaling", "reason", "pareto", "remarks", "name", "metric", "better",
             "work_stated", "bound",
         )  # fmt: skip
-        document |= {name: getattr(report, name) for name in names}
+        known = vars(report) | {"reason": text.reason(report), "remarks": remarks(report)}
+        document |= {name: known[name] for name in names}
         document |= {"limits": vars(report.limits), "stamp": report.stamp.text}
         document["serial"] = vars(serial) if serial else None
         document["shortfall"] = vars(report.shortfall) if report.shortfall else None
@@ -226,7 +225,7 @@ def _row(size, base, sizes, measured, limits, noise, grid):
         sooner = spread.Spread(1.0, 1.0, tested=False)
     else:
         every = [each.qualities for each in sizes]
-        gate = _gate.judge(
+        gate = _gate.of_runs(
             base.qualities, size.qualities, every, limits.tolerance,
             better=measured.better, noise=noise,
             paired=bool(size.seeds) and size.seeds == base.seeds,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scalelab.refusal import Refusal
-from scalelab.rubric import gate as _gate
+from scalelab.rubric import gate
 
 ASKED = {
     "speedup": "least", "efficiency": "least", "loss": "most", "cost": "most", "cost_per_work": "most",
@@ -55,7 +55,7 @@ def ratio(base: Sequence[float], row: Sequence[float], others: Sequence[Sequence
     (0.74, 1.68)
     """
     logs = [[math.log(time) for time in times] for times in (base, row, *others)]
-    difference = _gate.judge(logs[0], logs[1], logs[2:], 0.0)
+    difference = gate.of_runs(logs[0], logs[1], logs[2:], 0.0)
     return Spread(_exp(difference.low), _exp(difference.high), difference.tested)
 
 
@@ -66,8 +66,8 @@ def alone(times: Sequence[float], others: Sequence[Sequence[float]]) -> Spread:
     Spread(low=1.0, high=1.0, tested=True)
     """
     logs = [math.log(time) for time in times]
-    error, freedom = _gate.single(logs, [[math.log(t) for t in each] for each in others])
-    margin = error * _gate.quantile(freedom) if error else 0.0
+    error, freedom = gate.single(logs, [[math.log(t) for t in each] for each in others])
+    margin = error * gate.quantile(freedom) if error else 0.0
     middle = statistics.fmean(logs) - math.log(statistics.median(times))
     return Spread(_exp(middle - margin), _exp(middle + margin), error is not None)
 

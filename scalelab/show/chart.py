@@ -8,102 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import ArrayLike
 
 from scalelab.records import Stamp
 from scalelab.refusal import Refusal
 from scalelab.show import words
-
-KINDS = ("line", "dashed", "edge", "joined", "points", "band", "part", "lane")
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One axis: its label, whether it is logarithmic, limits where the data should not choose them, and what
-    its ticks are called where that is not their number.
-    """
-
-    label: str
-    log: bool = False
-    low: float | None = None
-    high: float | None = None
-    ticks: tuple[float, ...] = ()
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Points:
-    """One set of points under one label.
-
-    `line` and `dashed` join them, and are read between them. `joined` marks them and leads the eye from one
-    to the next: between them nobody measured. `points` marks them (with bars from `low` to `high` where
-    given), and `band` fills from `low` to `high`. `part` fills likewise and is one of several that lie on
-    each other: `y` is its own amount. `lane` draws bars of one thickness, such as tasks in a timeline, with a
-    missing value between any two, each with its word of `inside` written in it. `edge` draws the arrows of
-    a graph. `names` are of its points, which are numbered in the picture; `tag` stands
-    before the first point of a line. `tone` picks the colour, so that the same thing keeps its colour from
-    figure to figure: 0 is for what is not data (an ideal line, a limit).
-    """
-
-    label: str
-    x: np.ndarray
-    y: np.ndarray
-    kind: str = "line"
-    tone: int = 1
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
-    names: tuple[str, ...] = ()
-    tag: str = ""
-    inside: tuple[str, ...] = ()
-
-    if TYPE_CHECKING:  # numbers are kept as arrays, whatever form they are given in
-
-        def __init__(
-            self,
-            label: str,
-            x: ArrayLike,
-            y: ArrayLike,
-            kind: str = "line",
-            tone: int = 1,
-            low: ArrayLike | None = None,
-            high: ArrayLike | None = None,
-            names: tuple[str, ...] = (),
-            tag: str = "",
-            inside: tuple[str, ...] = (),
-        ) -> None: ...
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise Refusal(
-                f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}: "
-                "it says how the series is drawn"
-            )
-        for name in ("x", "y", "low", "high"):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, np.atleast_1d(np.asarray(value, dtype=float)))
-        for name in ("y", "low", "high"):
-            value = getattr(self, name)
-            if value is not None and value.shape != self.x.shape:
-                raise Refusal(
-                    f"{name} of {self.label!r} must have one value for each x ({self.x.size}), "
-                    f"got {value.size}: give arrays of the same length"
-                )
-        if self.names and len(self.names) != self.x.size:
-            raise Refusal(
-                f"names of {self.label!r} must be one for each of its {self.x.size} points, "
-                f"got {len(self.names)}: name all of them or none"
-            )
-        if self.inside and (self.kind != "lane" or len(self.inside) != words.starts(self).size):
-            raise Refusal(
-                f"inside of {self.label!r} must be one word for each bar of a lane, got "
-                f"{len(self.inside)}: write one into each bar or none"
-            )
-        if not self.x.size:
-            raise Refusal(f"series {self.label!r} must hold at least one point, got none")
+from scalelab.show.series import Axis, Points
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.words import starts, text
+from scalelab.show.series import starts
+from scalelab.show.words import text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

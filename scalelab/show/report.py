@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from scalelab.rubric import text
+from scalelab.rubric.caveats import remarks
 from scalelab.show import page, scorecard
 from scalelab.show.template import rendered
 
@@ -27,7 +29,7 @@ def page_of(report: Report, claim: str = "") -> str:
     return rendered(
         "rubric.html",
         title=f"Scaling rubric: {report.name}",
-        verdict=report.verdict,
+        verdict=text.verdict(report),
         claim=claim,
         scores=scorecard.scores(report)._repr_html_(),
         gates=scorecard.gates(report)._repr_html_(),
@@ -35,7 +37,7 @@ def page_of(report: Report, claim: str = "") -> str:
         figures=[page.figure(figure(report)) for figure in figures],
         asked=_asked(report),
         analysis=analysis(report),
-        remarks=report.remarks,
+        remarks=remarks(report),
         unmeasured=unmeasured(report),
     )
 
@@ -67,7 +69,7 @@ def analysis(report: Report) -> list[str]:
             f"{report.baseline}. It is not the number to quote."
         )
     if report.recommended is not None:
-        texts.append(f"{report.recommended} workers are {report.reason}.")
+        texts.append(f"{report.recommended} workers are {text.reason(report)}.")
     out = [row for row in report.rows if row.passes_gate is False]
     if out:
         sizes = ", ".join(str(row.workers) for row in out)

@@ -15,6 +15,7 @@ from scalelab import units
 from scalelab.curves.families import BY_NAME
 from scalelab.rubric.gate import LEVEL
 from scalelab.rubric.spread import bound
+from scalelab.rubric.text import reason
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.columns import Table, table
 
@@ -132,7 +133,7 @@ def findings(report: Report) -> dict[str, str]:
     )
     lines["not beaten in time and cost"] = "K = " + ", ".join(map(str, report.pareto))
     picked = "none" if report.recommended is None else f"K = {report.recommended}"
-    lines["recommended"] = f"{picked}: {report.reason}"
+    lines["recommended"] = f"{picked}: {reason(report)}"
     return lines
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scalelab import units
-
-if TYPE_CHECKING:
-    from scalelab.show.chart import Points
+from scalelab.show.series import Points, starts
 
 MOST_ROWS = 12  # of a line: a table twin much longer than this is not read
 MOST_MARKED = 24  # what was measured is told whole, until nobody would read that either
@@ -131,12 +128,6 @@ def _upright(series: Points) -> bool:
 def _pieces(series: Points) -> bool:
     """Whether a line is many short ones, such as the edges of a graph."""
     return series.kind in ("line", "dashed", "edge") and bool(np.isnan(series.x).any())
-
-
-def starts(series: Points) -> np.ndarray:
-    """Return where the pieces of a line, or the bars of a lane, begin."""
-    known = np.isfinite(series.x) & np.isfinite(series.y)
-    return np.flatnonzero(known & ~np.append(False, known[:-1]))
 
 
 def _listed(values: np.ndarray) -> str:

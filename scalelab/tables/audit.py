@@ -1,12 +1,12 @@
 """What is wrong with a scaling table: named findings, each with its remedy (Section 3.3).
 
 An *error* makes the numbers useless as they stand, a *warning* makes a conclusion wrong, a *note*
-limits what may be concluded. Rules on what a table says are in `_entries` and `_study`, those on its
-curve in `_shape`.
+limits what may be concluded. Rules on what a table says are in `entries` and `study`, those on its
+curve in `shape`.
 """
 
 from scalelab.refusal import Refusal
-from scalelab.tables import entries, shape, sizes as _curve, study
+from scalelab.tables import entries, shape, sizes, study
 from scalelab.tables.finding import SEVERITIES, Finding
 from scalelab.tables.table import ScalingTable
 
@@ -23,7 +23,7 @@ def audit(table: ScalingTable) -> list[Finding]:
         raise Refusal(
             f"table must be a ScalingTable, got {type(table).__name__}: read it with table.read"
         )
-    curve = _curve.sizes(table, weak=table.claimed == "weak" and study.mislabelled(table) is None)
+    curve = sizes.sizes(table, weak=study.weak(table))
     on_the_table = [rule(table) for rule in _ON_THE_TABLE]
     return sorted(
         [*filter(None, on_the_table), *shape.findings(table, curve)],

@@ -32,7 +32,6 @@ _NAMES = {
     "machine": "machine_name host hostname hardware gpu_type gpu_model node_type instance instance_type",
     "scaling": "scaling_type study",
 }
-ROLES = tuple(_NAMES)
 _ROLE = {alias: role for role, names in _NAMES.items() for alias in (role, *names.split())}
 _TIME = {word: unit for unit, words in _TIME_WORDS.items() for word in (unit, *words.split())}
 _LONGEST = 120  # what is longer is no name of a column, and slow to search
@@ -53,7 +52,7 @@ class Heading:
     """One column: which quantity, in which unit, and whether each worker is meant."""
 
     text: str
-    role: str = ""  # one of ROLES, or nothing known
+    role: str = ""  # a key of _NAMES, or nothing known
     unit: str = ""  # as written
     factor: float = 1.0  # to SI, where the unit is known
     each: bool = False  # the value is that of one worker

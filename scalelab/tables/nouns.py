@@ -48,11 +48,17 @@ class ScalingTable:
     @property
     def columns(self) -> dict[str, tuple[float, ...]]:
         """What a fit takes: workers, times or throughputs of all of them, and the work if it is stated."""
-        work = tuple(row.work for row in self.rows if row.work is not None)
-        whole = self.measure == "seconds" and len(work) == len(self.rows)
-        stated: dict[str, tuple[float, ...]] = {"work": work} if whole else {}
+        work = self.work() if self.measure == "seconds" else None
+        stated: dict[str, tuple[float, ...]] = {} if work is None else {"work": work}
         totals = [v * k if self.each else v for k, v in zip(self.workers, self.values, strict=True)]
         return {"workers": self.workers, self.measure: tuple(totals)} | stated
+
+    def work(self, weak: bool = False) -> tuple[float, ...] | None:
+        """The work of each row: as stated in all; else that of a weak study, or None for one fixed job."""
+        stated = tuple(row.work for row in self.rows if row.work is not None)
+        if len(stated) == len(self.rows):
+            return stated
+        return tuple(map(float, self.workers)) if weak else None
 
     @property
     def claimed(self) -> str:

@@ -48,8 +48,8 @@ def sizes(table: ScalingTable, weak: bool = False) -> list[Size]:
     if `weak`.
     """
     rates: dict[int, list[tuple[float, int]]] = {}
-    for row in table.rows:
-        rates.setdefault(row.workers, []).append((_rate(row, table, weak), row.line))
+    for row, rate in zip(table.rows, _rates(table, weak), strict=True):
+        rates.setdefault(row.workers, []).append((rate, row.line))
     base = statistics.median(rate for rate, _ in rates[min(rates)])
     return [
         Size(
@@ -78,9 +78,8 @@ def bend(curve: Sequence[Size], at: int) -> float:
     return math.log(here.rate) - line
 
 
-def _rate(row, table, weak):
+def _rates(table, weak):
     if table.measure == "throughput":
-        return row.throughput * (row.workers if table.each else 1)
-    if all(other.work is not None for other in table.rows):
-        return row.work / row.seconds
-    return (row.workers if weak else 1) / row.seconds
+        return table.columns["throughput"]
+    work = table.work(weak) or [1] * len(table.rows)
+    return [amount / seconds for amount, seconds in zip(work, table.values, strict=True)]

@@ -9,6 +9,11 @@ from scalelab.tables.nouns import ScalingTable
 FALLS = 0.5
 
 
+def weak(table: ScalingTable) -> bool:
+    """Whether the work of one worker is held fixed: the table says so, and nothing in it says otherwise."""
+    return table.claimed == "weak" and mislabelled(table) is None
+
+
 def mislabelled(table: ScalingTable) -> Finding | None:
     """The heading says strong or weak, and the work or the batch says otherwise."""
     for quantity, name in (("work", "work"), ("batch", "global batch")):

@@ -102,12 +102,11 @@ def of_series(series: Series) -> ScalingTable:
             f"series must hold times or throughputs, got {shown(series.metric)} in {series.name}: "
             "it is no scaling table"
         )
-    quality = next((c.values for c in series.columns if c.metric.startswith("quality")), None)
     columns: dict[str, Any] = {
         measure: values,
         "work": series.column("parameters") if measure == "seconds" else None,
         "batch": series.column("global_batch_size"),
-        "quality": quality,
+        "quality": series.quality and series.quality.values,
     }
     rows = tuple(
         Row(i + 1, k, **{role: of[i] for role, of in columns.items() if of})

@@ -7,7 +7,7 @@ import numpy as np
 
 from scalelab.curves import predict
 from scalelab.curves.families import FAMILIES
-from scalelab.curves.fit import log_rate
+from scalelab.curves.fit import log_rates
 from tests import calibrate
 
 ENVELOPE = ("linear", "power", "amdahl", "usl", "gustafson")
@@ -45,7 +45,7 @@ def rows():
 
 def error(one, family):
     """The error of one family's best fit, in the logarithm of the rate."""
-    return log_rate(one.shown, family, one.workers) - np.log(one.truth)
+    return log_rates(one.shown, family, [one.workers])[0] - np.log(one.truth)
 
 
 def stretched(spread, held):

@@ -5,12 +5,12 @@ Both by turns in one run. Wants a quiet machine; the probe repeats what was dist
 
 import time
 
-from scalelab.measure.probe import probe, roofs, workbench
+from scalelab.measure.probe import part, probe, roofs, workbench
 from tests.bench import Row
 
 LIMIT = 1 / 0.95
 # A minute for all: two sizes of three formats held for a second.
-PLAN = probe.FULL._replace(
+PLAN = part.FULL._replace(
     survey=0.1, longest=0.5, finalists=2, soak=2.0, window=0.5, most=4.0, hold=1.0, sweep=0.1
 )
 FORMATS = {"fp64": "float64", "fp32": "float32", "bf16": "bfloat16"}

@@ -21,7 +21,6 @@ def rows():
     """Yield agreement and cost against torch, then coverage."""
     yield from against_torch()
     yield from medians()
-    yield from ratios()
 
 
 def against_torch(rounds=9):
@@ -113,17 +112,3 @@ def noises():
 def bimodal(rng):
     """Two calls of five are a tenth slower, as on a core that is shared now and then."""
     return rng.lognormvariate(0.1 if rng.random() < 0.4 else 0.0, 0.02)
-
-
-def ratios():
-    """Yield how often the bootstrapped ratio of two samples measured apart holds the true one."""
-    for name, draw, truth, _ in noises():
-        if name.startswith("recorded"):
-            continue
-        for n in (15, 50):
-            rng, held = random.Random(n), 0
-            for _ in range(TRIALS // 2):
-                values, baseline = ([draw(rng) / truth for _ in range(n)] for _ in range(2))
-                found = stats.ratio(values, baseline, paired=False)
-                held += found.low <= 1 <= found.high
-            yield Row(f"ratio held, {name}, {n} and {n}", held / (TRIALS // 2), **NEARLY)

@@ -11,6 +11,7 @@ from scipy import stats
 from scalelab import records
 from scalelab.measure.capstone import one_pass
 from scalelab.rubric import gate, rubric
+from scalelab.rubric.text import verdict
 from scalelab.show import report as pages, scorecard
 from tests.cli.command import scalelab
 from tests.measure.capstone.test_one_pass import one
@@ -104,7 +105,7 @@ def test_the_table_and_the_verdict_are_printed(runs):
     done = judged(runs)
     assert done.returncode == 0
     assert "32     250 s    14.40       0.450     0.871   2.22  1.852e-06   540000" in done.stdout
-    assert golden().verdict in done.stdout
+    assert verdict(golden()) in done.stdout
     assert "a table made by hand" in done.stdout
 
 
@@ -296,7 +297,7 @@ def test_every_figure_of_the_report_has_its_words_and_its_numbers():
 def test_the_report_says_what_it_claims_and_what_it_cannot():
     page = pages.page_of(golden(), claim="Eight workers <b>suffice</b>.")
     for part in (
-        golden().verdict, "Limits of the claim", "What was not measured", "More than 32 workers",
+        verdict(golden()), "Limits of the claim", "What was not measured", "More than 32 workers",
         "Eight workers &lt;b&gt;suffice&lt;/b&gt;.", "55% of what is paid for does nothing",
     ):  # fmt: skip
         assert part in page

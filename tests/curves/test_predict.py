@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from scalelab.curves.families import EXTRAPOLATING, FAMILIES
-from scalelab.curves.fit import Refused, log_rate
+from scalelab.curves.fit import Refused, log_rates
 from scalelab.curves.predict import CALIBRATED, LATER, LEARNED_FROM, NEXT, predict
 from scalelab.curves.rows import Rows
 from scalelab.models.scaling import laws
@@ -68,7 +68,7 @@ def test_coverage_is_neither_too_low_nor_bought_with_width(judged):
     largest = [one for one in calibrate.hold_outs() if one.largest]
     envelope = np.array(
         [
-            [log_rate(one.shown, family, one.workers) - np.log(one.truth) for one in largest]
+            [log_rates(one.shown, family, [one.workers])[0] - np.log(one.truth) for one in largest]
             for family in FAMILIES
             if family.name in ("linear", "power", "amdahl", "usl", "gustafson")
         ]

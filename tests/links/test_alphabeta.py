@@ -254,13 +254,6 @@ def test_a_spoilt_log_or_a_wish_that_needs_a_table_is_refused_in_one_sentence(
     assert said in line
 
 
-def test_two_fits_cross_where_their_lines_do():
-    first = alphabeta.fit(Sweep.of(SIZES, 5e-6 + SIZES / 10e9))
-    second = alphabeta.fit(Sweep.of(SIZES, 50e-6 + SIZES / 100e9))
-    assert compare.crossovers(first, second) == pytest.approx([45e-6 / 9e-11], rel=0.01)
-    assert compare.crossovers(first, first) == ()
-
-
 def test_what_cannot_be_fitted_is_refused_in_a_sentence():
     with pytest.raises(Refused, match="size must take at least 3 different values, got 2"):
         alphabeta.fit(Sweep.of([1, 2, 2], [1, 2, 2]))

@@ -11,7 +11,16 @@ from hypothesis import given, settings, strategies as st
 from scalelab.models.cost import step
 from scalelab.models.network import collectives
 from scalelab.models.network.network import Network
-from scalelab.plan import file, memory as plan_memory, plan, step as plan_step, text as plan_text
+from scalelab.plan import (
+    file,
+    memory as plan_memory,
+    plan,
+    published,
+    step as plan_step,
+    text as plan_text,
+)
+from scalelab.plan.row import Against
+from tests.plan import learning
 
 TINY = {
     "model": {"layers": 8, "hidden": 1024, "heads": 16, "vocabulary": 32000},
@@ -68,9 +77,7 @@ def test_a_step_by_hand_from_the_published_numbers_of_megatron():
 
 def test_the_published_rate_of_that_run_lies_within_the_band():
     """137 TFLOP/s of what ran, per device."""
-    from scalelab.plan import published
-
-    run = published.runs()[0]
+    run = learning.runs()[0]
     share = published.SHARES["A100"]
     seconds = plan_step.time(run.job, run.job.layout, run.workers, share).seconds
     flops = 96 * 512 * 2048 * 24 * 2304**2 * (1 + 2048 / 6 / 2304 + 51200 / 16 / 24 / 2304)
@@ -131,11 +138,11 @@ def test_states_on_a_device_are_those_of_zero():
     """16 bytes a parameter, of which stage 1 splits 12 and stage 3 all."""
     one = job()
     held = [
-        plan_memory.held(one, laid(one, sharding=stage), 8)["states"] / one.parameters
+        plan_memory.bytes_by_part(one, laid(one, sharding=stage), 8)["states"] / one.parameters
         for stage in (0, 1, 2)
     ]
     assert held == pytest.approx([16, 4 + 12 / 8, 2 + 14 / 8])
-    whole = plan_memory.held(one, laid(one, sharding=3), 8)["states"]
+    whole = plan_memory.bytes_by_part(one, laid(one, sharding=3), 8)["states"]
     assert whole == pytest.approx(
         2 * one.parameters + 4 * one.parameters / 8
     )  # and two layers at work
@@ -206,8 +213,11 @@ def test_a_deadline_buys_the_cheapest_size_that_meets_it():
     for one in rows:
         found = plan.plan(job(goal={"deadline": one.run * 1.001}))
         assert found.chosen == one.workers
-        assert sorted(found.excluded) == [row.workers for row in rows if row.run > one.run * 1.001]
-        assert all(why.kind == "too late" for reasons in found.excluded.values() for why in reasons)
+        assert found.excluded == {
+            row.workers: (Against("too late", row.run, one.run * 1.001),)
+            for row in rows
+            if row.run > one.run * 1.001
+        }
 
 
 def test_a_budget_buys_the_fastest_size_within_it():
@@ -227,10 +237,17 @@ def test_a_floor_of_efficiency_buys_the_largest_size_above_it():
 def test_what_cannot_be_had_is_refused_with_what_comes_closest():
     found = plan.plan(job(goal={"deadline": 60}))
     assert found.chosen is None
-    assert f"the fastest, {found.rows[-1].workers}, takes" in found.why
+    assert f"the fastest, {found.rows[-1].workers}, takes" in plan_text.why(found)
     large = plan.plan(job(model={"layers": 96, "hidden": 12288, "heads": 96}))
     assert large.chosen is None
-    assert "fits on none of these sizes" in large.why
+    assert "fits on none of these sizes" in plan_text.why(large)
+
+
+def test_what_is_against_a_group_of_sizes_is_said_of_the_one_that_comes_nearest():
+    found = plan.plan(file.parse(file.example()))
+    said = " ".join(" ".join(plan_text.lines(found)).split())
+    assert "not 1: it needs 136 GB on a device, 77 GB of 85.5 GB are usable" in said
+    assert "not 2, 4, 8, 16, 32, 64: at 64 it takes 22.6 d, 37.6 h too long" in said
 
 
 def test_a_size_is_safe_if_the_band_does_not_cost_the_deadline():
@@ -252,7 +269,10 @@ def test_sizes_are_multiples_of_a_copy():
     one = job(layout={"tensor": 4, "pipeline": 2}, cluster={"largest": 100})
     assert plan.sizes(one) == (8, 16, 32, 64)
     found = plan.plan(job(layout={"tensor": 4}, cluster={"sizes": [6, 8]}))
-    assert found.impossible == {6: "6 devices hold no whole number of copies of 4"}
+    assert found.impossible == {6: Against("split copies", 6, 4)}
+    assert plan_text.against(found, found.impossible[6]) == (
+        "6 devices hold no whole number of copies of 4"
+    )
 
 
 def test_what_ifs_change_what_they_name_and_nothing_else():
@@ -277,9 +297,7 @@ def test_a_batch_that_shares_evenly_is_asked_for_and_wastes_nothing():
 
 def test_a_whole_published_run_lies_within_the_band():
     """Llama 3 405B took 30.84 million H100 hours for 15.6 T tokens, by its model card and its paper."""
-    from scalelab.plan import published
-
-    run = next(one for one in published.runs() if one.name == "Llama 3 405B, 16384 GPUs")
+    run = next(one for one in learning.runs() if one.name == "Llama 3 405B, 16384 GPUs")
     cluster = dataclasses.replace(
         run.job.cluster, failures=50_000 * 3600.0, usable_memory=1.0, sizes=(16384,)
     )

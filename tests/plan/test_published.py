@@ -11,8 +11,9 @@ from scalelab.models.cost import mfu
 from scalelab.models.kernels import transformer
 from scalelab.plan import memory as plan_memory, plan, published as plan_published
 from tests.notebooks import ROOT
+from tests.plan import learning
 
-RUNS = plan_published.runs()
+RUNS = learning.runs()
 PAGE = (ROOT / "book/planner.md").read_text()
 every_run = pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
 
@@ -58,20 +59,20 @@ def test_seconds_give_the_utilization_that_was_published():
 
 
 def test_the_constants_are_what_the_runs_teach():
-    assert plan_published.shares() == pytest.approx(plan_published.SHARES, abs=5e-4)
-    assert plan_published.band() == pytest.approx(plan_published.BAND, abs=5e-4)
-    assert plan_published.coverage() == plan_published.COVERAGE
+    assert learning.shares() == pytest.approx(plan_published.SHARES, abs=5e-4)
+    assert learning.band() == pytest.approx(plan_published.BAND, abs=5e-4)
+    assert learning.coverage() == plan_published.COVERAGE
 
 
 def test_a_run_is_predicted_without_its_own_system():
     """Were Llama 3 a hundred times slower, its own prediction would not move."""
-    alone = plan_published.shares(without=("llama-3",))["H100"]
-    own = [plan_published.needed(run) for run in RUNS if run.system == "mpt-h100"]
+    alone = learning.shares(without=("llama-3",))["H100"]
+    own = [learning.needed(run) for run in RUNS if run.system == "mpt-h100"]
     assert alone == pytest.approx(median(own))
 
 
 def test_the_model_is_off_by_no_more_than_it_says():
-    off = [abs(seconds / run.seconds - 1) for run, seconds in plan_published.errors()]
+    off = [abs(seconds / run.seconds - 1) for run, seconds in learning.errors()]
     assert len(off) >= 8
     assert median(off) < 0.12
     assert max(off) < 0.35
@@ -81,7 +82,7 @@ def test_the_model_is_off_by_no_more_than_it_says():
 def test_a_run_that_happened_fits_into_its_memory(run):
     """But one, by 4 %: Llama 3 frees activations early, which the model does not know."""
     share = (
-        sum(plan_memory.held(run.job, run.job.layout, run.workers).values())
+        sum(plan_memory.bytes_by_part(run.job, run.job.layout, run.workers).values())
         / run.job.cluster.memory
     )
     assert share < (1.05 if run.name == "Llama 3 405B, 8192 GPUs" else 1.0)
@@ -99,10 +100,10 @@ def test_the_page_shows_the_errors_that_the_code_makes():
             units.text(seconds, "s"),
             f"{seconds / run.seconds - 1:+.0%}",
         )
-        for run, seconds in plan_published.errors()
+        for run, seconds in learning.errors()
     ]
     assert rows == made
-    off = median(abs(seconds / run.seconds - 1) for run, seconds in plan_published.errors())
+    off = median(abs(seconds / run.seconds - 1) for run, seconds in learning.errors())
     assert f"The median error is {off:.0%}." in PAGE
     inside, of, _ = plan_published.COVERAGE
     assert f"{inside} of {of} do" in PAGE

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from scalelab.rubric.gate import LEVEL, Noise, judge
+from scalelab.rubric.gate import LEVEL, Noise, of_runs
 from tests.sampling import sampled
 
 TOLERANCE = 0.01
@@ -20,7 +20,7 @@ def verdicts(loss, runs, deviations=(0.01, 0.01), noise=None, seed=0):
     base = rng.normal(0.9, deviations[0], (TRIALS, runs))
     row = rng.normal(0.9 - loss, deviations[1], (TRIALS, runs))
     found = [
-        judge(one, two, [one, two], TOLERANCE, noise=noise).verdict
+        of_runs(one, two, [one, two], TOLERANCE, noise=noise).verdict
         for one, two in zip(base.tolist(), row.tolist(), strict=True)
     ]
     return {name: found.count(name) / TRIALS for name in ("pass", "fail", "undecided")}
@@ -73,32 +73,32 @@ def test_the_verdict_is_that_of_scipys_one_sided_tests():
             for side in ("greater", "less")
         )
         expected = "pass" if surely_within else "fail" if surely_beyond else "undecided"
-        assert judge(base.tolist(), row.tolist(), [], TOLERANCE).verdict == expected
+        assert of_runs(base.tolist(), row.tolist(), [], TOLERANCE).verdict == expected
 
 
 def test_a_size_with_one_run_borrows_the_noise_of_the_others():
     others = [[0.90, 0.92], [0.89]]
-    found = judge(others[0], others[1], others, TOLERANCE)
+    found = of_runs(others[0], others[1], others, TOLERANCE)
     error = math.sqrt(0.0002) * math.sqrt(1 / 2 + 1)
     assert found.tested
     assert found.high == pytest.approx(0.02 + error * stats.t.ppf(0.95, 1))
 
 
 def test_without_any_replicate_it_is_compared_as_it_stands():
-    assert judge([0.9], [0.895], [[0.9], [0.895]], TOLERANCE).tested is False
-    assert judge([0.9], [0.895], [[0.9], [0.895]], TOLERANCE).verdict == "pass"
-    assert judge([0.9], [0.88], [[0.9], [0.88]], TOLERANCE).verdict == "fail"
+    assert of_runs([0.9], [0.895], [[0.9], [0.895]], TOLERANCE).tested is False
+    assert of_runs([0.9], [0.895], [[0.9], [0.895]], TOLERANCE).verdict == "pass"
+    assert of_runs([0.9], [0.88], [[0.9], [0.88]], TOLERANCE).verdict == "fail"
 
 
 def test_the_runs_that_are_asked_for_do_decide():
     """Four times out of five, as promised: the number is a plan and not a wish."""
-    needed = judge([0.90], [0.896], [], TOLERANCE, noise=Noise(0.01)).runs
+    needed = of_runs([0.90], [0.896], [], TOLERANCE, noise=Noise(0.01)).runs
     assert verdicts(0.004, needed)["pass"] == pytest.approx(0.8, abs=0.05)
 
 
 def test_replicates_that_agree_in_every_digit_leave_no_doubt():
-    assert judge([0.9] * 3, [0.9] * 3, [], 0.0).verdict == "pass"
-    assert judge([0.9] * 3, [0.8] * 3, [], TOLERANCE).verdict == "fail"
+    assert of_runs([0.9] * 3, [0.9] * 3, [], 0.0).verdict == "pass"
+    assert of_runs([0.9] * 3, [0.8] * 3, [], TOLERANCE).verdict == "fail"
 
 
 @given(
@@ -107,21 +107,21 @@ def test_replicates_that_agree_in_every_digit_leave_no_doubt():
     st.floats(0, 10),
 )
 def test_any_numbers_get_a_verdict_and_a_finite_interval(base, row, tolerance):
-    found = judge(base, row, [base, row], tolerance)
+    found = of_runs(base, row, [base, row], tolerance)
     assert found.low <= found.loss <= found.high
     assert math.isfinite(found.high - found.low)
     assert found.passes is {"pass": True, "fail": False, "undecided": None}[found.verdict]
     # Two readings of one comparison: the row cannot be surely worse both ways.
-    other = judge(row, base, [base, row], tolerance)
+    other = of_runs(row, base, [base, row], tolerance)
     assert {found.verdict, other.verdict} != {"fail"}
 
 
 def test_runs_of_the_same_seeds_are_compared_seed_by_seed():
     """Luck that moves both by the same is no loss: only the differences are noise."""
     base, row = [0.80, 0.90, 0.95], [0.799, 0.901, 0.949]
-    assert judge(base, row, [base, row], TOLERANCE).verdict == "undecided"
-    assert judge(base, row, [base, row], TOLERANCE, paired=True).verdict == "pass"
-    found = judge(base, row, [base, row], TOLERANCE, paired=True)
+    assert of_runs(base, row, [base, row], TOLERANCE).verdict == "undecided"
+    assert of_runs(base, row, [base, row], TOLERANCE, paired=True).verdict == "pass"
+    found = of_runs(base, row, [base, row], TOLERANCE, paired=True)
     test = stats.ttest_rel(row, [b - TOLERANCE for b in base], alternative="greater")
     low = test.confidence_interval(0.95).low  # of the loss, from the tolerance down
     assert found.high == pytest.approx(TOLERANCE - low)
@@ -134,10 +134,10 @@ def test_seeds_that_share_no_luck_keep_their_level_too(shared):
     for _ in range(TRIALS):
         luck = rng.normal(0, shared, 4)
         base, row = (rng.normal(at, 0.01, 4) + luck for at in (0.9, 0.9 - TOLERANCE))
-        passed += judge(base.tolist(), row.tolist(), [], TOLERANCE, paired=True).passes is True
+        passed += of_runs(base.tolist(), row.tolist(), [], TOLERANCE, paired=True).passes is True
     assert passed / TRIALS <= 1 - LEVEL + 0.015
 
 
 def test_lower_is_better_turns_the_sign():
-    assert judge([2.0], [2.1], [], 0.05, better="lower").verdict == "fail"
-    assert judge([2.0], [1.9], [], 0.05, better="lower").verdict == "pass"
+    assert of_runs([2.0], [2.1], [], 0.05, better="lower").verdict == "fail"
+    assert of_runs([2.0], [1.9], [], 0.05, better="lower").verdict == "pass"

@@ -13,6 +13,8 @@ from scalelab.data import datasets
 from scalelab.models.cost.energy import ElectricityGrid
 from scalelab.refusal import Refusal
 from scalelab.rubric import rubric
+from scalelab.rubric.caveats import remarks
+from scalelab.rubric.text import verdict
 from scalelab.show import scorecard
 
 K = (1, 2, 4, 8, 16, 32)
@@ -63,7 +65,7 @@ def test_every_line_under_the_table_is_printed_digit_for_digit():
 def test_the_verdict_is_eight_workers():
     assert golden().recommended == 8
     for part in ("8 workers", "efficiency 0.804", "6.43 times", "0.871", "16 workers", "0.662"):
-        assert part in golden().verdict
+        assert part in verdict(golden())
 
 
 def test_the_serial_fraction_is_the_least_squares_of_numpy():
@@ -78,7 +80,7 @@ def test_these_rows_cannot_tell_serial_from_communication():
     lost = golden().shortfall
     assert (lost.ideal, lost.measured) == (32, 14.4)
     assert lost.cause == "cannot tell"
-    assert any("exposed communication" in remark for remark in golden().remarks)
+    assert any("exposed communication" in remark for remark in remarks(golden()))
 
 
 # --- Gate, constraints, choice ---
@@ -96,7 +98,7 @@ def test_being_better_never_fails_and_is_asked_about():
     report = rubric.judge(study(quality=(*QUALITY[:-1], 0.91)), floor=0.2)
     assert report.recommended == 32
     assert report.max_drift == pytest.approx(0.039)
-    assert any("better than the baseline" in remark for remark in report.remarks)
+    assert any("better than the baseline" in remark for remark in remarks(report))
 
 
 def test_a_loss_is_worse_where_it_is_higher():
@@ -127,14 +129,14 @@ def test_what_was_not_measured_meets_no_cap():
     slow = study(latency=(0.1, 0.1, 0.1, 0.3, 0.3, 0.3))
     report = rubric.judge(slow, latency=0.2, prefer="fastest")
     assert report.recommended == 4
-    assert "300 ms, over the latency cap of 200 ms" in report.verdict
+    assert "300 ms, over the latency cap of 200 ms" in verdict(report)
 
 
 def test_the_verdict_names_what_is_in_the_way_where_nothing_can_be_recommended():
     report = rubric.judge(study(), deadline=400)
     assert report.recommended is None
-    assert "16 workers keep an efficiency of 0.662, below the floor of 0.7" in report.verdict
-    assert report.verdict.startswith("No configuration")
+    assert "16 workers keep an efficiency of 0.662, below the floor of 0.7" in verdict(report)
+    assert verdict(report).startswith("No configuration")
 
 
 def test_energy_is_the_fifth_conjunct():
@@ -145,16 +147,16 @@ def test_energy_is_the_fifth_conjunct():
     assert report.row(4).joules_per_work == pytest.approx(12.0)
     assert report.row(4).grams == pytest.approx(1600.0)  # 4 kWh at 400 g
     assert report.recommended == 4
-    assert "3.2 kg, over the cap of 2 kg of CO2" in report.verdict
+    assert "3.2 kg, over the cap of 2 kg of CO2" in verdict(report)
     assert rubric.judge(study(joules=joules), joules=3.6e6 * 2).recommended == 2
-    assert "not measured" in " ".join(golden().remarks)
+    assert "not measured" in " ".join(remarks(golden()))
 
 
 def test_a_row_that_is_faster_and_cheaper_is_named_where_the_floor_alone_excludes_it():
     """Prices that fall per worker: the floor no longer stands for money."""
     report = rubric.judge(study(rate=(1, 2, 4, 8, 8.1, 8.2)))
     assert report.recommended == 8
-    assert any("16 workers are faster and cheaper" in remark for remark in report.remarks)
+    assert any("16 workers are faster and cheaper" in remark for remark in remarks(report))
 
 
 # --- Baselines, weak scaling, replicates ---
@@ -166,7 +168,7 @@ def test_any_size_can_be_the_baseline():
     assert report.row(16).speedup == pytest.approx(1010 / 340)
     assert report.row(16).efficiency == pytest.approx(1010 / 340 / 4)
     assert report.row(1).karp_flatt is None
-    assert "relative to 4 workers" in " ".join(report.remarks)
+    assert "relative to 4 workers" in " ".join(remarks(report))
 
 
 def test_the_efficiency_to_a_target_is_that_of_the_machines_times_that_of_the_learning():
@@ -219,7 +221,7 @@ def test_a_communication_wall_is_found_where_the_rows_show_it():
     serial = rubric.judge(study(seconds=100 * (0.05 + 0.95 / k)))
     assert walled.shortfall.cause == "communication"
     assert serial.shortfall.cause == "serial"
-    assert "communication wall" in walled.verdict
+    assert "communication wall" in verdict(walled)
 
 
 @pytest.mark.parametrize(
@@ -387,7 +389,7 @@ def test_a_superlinear_curve_has_no_ceiling_and_asks_for_an_audit():
     report = rubric.judge(study([1, 8], [600, 60], [1, 8], [0.9, 0.9]))
     assert report.serial.value == 0
     assert rubric.plain(report)["ceiling"] is None
-    assert any("Efficiency is above 1 at 8" in remark for remark in report.remarks)
+    assert any("Efficiency is above 1 at 8" in remark for remark in remarks(report))
 
 
 # --- What is refused ---
@@ -458,4 +460,4 @@ def test_shuffled_replicates_judge_alike():
 def test_where_none_is_left_the_verdict_names_every_limit_that_the_nearest_misses():
     found = rubric.judge(study(), deadline=300)
     assert found.recommended is None
-    assert "efficiency of 0.662, below the floor of 0.7, and come to 340 s, past" in found.verdict
+    assert "efficiency of 0.662, below the floor of 0.7, and come to 340 s, past" in verdict(found)

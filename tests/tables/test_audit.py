@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from scalelab.data import datasets
 from scalelab.models.scaling import laws
 from scalelab.refusal import Refusal
-from scalelab.tables import shape, sizes as _curve
+from scalelab.tables import shape, sizes
 from scalelab.tables.audit import SEVERITIES, audit
 from scalelab.tables.table import Row, ScalingTable, of_series, read
 
@@ -364,8 +364,8 @@ def test_findings_do_not_depend_on_the_unit_of_the_whole_column(series, factor):
 
 
 def test_the_line_between_neighbours_is_straight_for_every_power_law():
-    curve = [_curve.Size(k, k**0.7, (), ()) for k in (1, 3, 10, 64)]
-    assert [_curve.bend(curve, at) for at in (1, 2)] == pytest.approx([0, 0], abs=1e-12)
+    curve = [sizes.Size(k, k**0.7, (), ()) for k in (1, 3, 10, 64)]
+    assert [sizes.bend(curve, at) for at in (1, 2)] == pytest.approx([0, 0], abs=1e-12)
     assert shape._dips(curve) == []
 
 
@@ -373,8 +373,8 @@ def test_public_series_stay_within_the_threshold_that_calls_a_row_odd():
     """Which is how the comment on OUTLIER justifies it: downwards, and but for the traps."""
     worst = {}
     for series in TABLES:
-        curve = _curve.sizes(of_series(series), weak=series.scaling == "weak")
-        dips = [-_curve.bend(curve, at) for at in range(1, len(curve) - 1)]
+        curve = sizes.sizes(of_series(series), weak=series.scaling == "weak")
+        dips = [-sizes.bend(curve, at) for at in range(1, len(curve) - 1)]
         if len(curve) >= shape.FEWEST:
             worst[series.name] = max(dips)
     odd = {name for name, dip in worst.items() if dip > shape.OUTLIER}

@@ -25,7 +25,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scalelab.arguments import real, shown, whole
-from scalelab.measure.capstone import classifier, one_pass, settings as _plan
+from scalelab.measure.capstone import classifier, one_pass, settings
 from scalelab.measure.capstone.settings import Settings
 from scalelab.measure.energy import energy
 from scalelab.measure.ranks import torchrun, workers
@@ -82,9 +82,9 @@ def _of_seed(plans, seed):
 
     count, taken, runs = distributed.get_world_size(), dict[object, Pass](), []
     for plan in plans:
-        shared, varied = _plan.settings(plan, count)
+        shared, varied = settings.settings(plan, count)
         trains = frozenset({**shared, **varied, "weak": None}.items())
-        run = taken[trains] if trains in taken else one(plan, seed)
+        run = taken[trains] if trains in taken else train_once(plan, seed)
         taken[trains] = run
         runs.append(_sealed(run, configuration=shared, varied=varied, rate=plan.price * count))
     return runs
@@ -115,7 +115,7 @@ def lone_share(*, plan: Settings, among: int, runs: int = 3) -> float:
     return statistics.median(took)
 
 
-def one(plan: Settings, seed: int) -> Pass:
+def train_once(plan: Settings, seed: int) -> Pass:
     """Train once and evaluate, and return the sealed record of both."""
     trained = classifier.Classifier(plan.width, seed)
     samples, batch, peak = plan.at(trained.count)
@@ -123,10 +123,10 @@ def one(plan: Settings, seed: int) -> Pass:
     held_out = classifier.drawn(classifier.HELD_OUT, stream=0)
     trained.train(inputs, labels, batch, peak, 1, seed, most=3)  # allocates, connects; not timed
     trained = classifier.Classifier(plan.width, seed)
-    configuration, varied = _plan.settings(plan, trained.count)
+    configuration, varied = settings.settings(plan, trained.count)
     with one_pass.taking(
         configuration, varied=varied, seed=seed, data=held_out, metric="accuracy",
-        code=[sys.modules[__name__], _plan, classifier], rate=plan.price * trained.count,
+        code=[sys.modules[__name__], settings, classifier], rate=plan.price * trained.count,
     ) as run:  # fmt: skip
         # The first rank of a node reads for all of them.
         first = os.environ.get("LOCAL_RANK", "0") == "0"

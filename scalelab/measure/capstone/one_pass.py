@@ -185,13 +185,13 @@ def append(path: str | Path, record: Pass, title: str = "passes") -> Passes | No
     before = Passes(title, ())
     if Path(path).exists():
         try:
-            held = records.from_json(files.text(path))
+            kept = records.from_json(files.text(path))
         except Refusal as error:
             raise Refusal(f"{path}: {error}") from None
-        if not isinstance(held, Passes):
-            kind = type(held).__name__
+        if not isinstance(kept, Passes):
+            kind = type(kept).__name__
             raise Refusal(f"{path} must hold Passes, got a {kind}: name another file")
-        before = held
+        before = kept
     extended = replace(before, passes=(*before.passes, record))
     atomic.write(path, extended)
     return extended

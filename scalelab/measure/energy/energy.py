@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scalelab.arguments import real
 from scalelab.measure.energy import meters
-from scalelab.measure.energy.joules import MachinePart, counted, integrated
+from scalelab.measure.energy.joules import MachinePart, from_counter, integrated
 from scalelab.measure.host.machine import this_machine
 from scalelab.records import Stamp
 from scalelab.units import text
@@ -56,7 +56,7 @@ class Meter:
         for name in self._trace[0][1]:
             readings = [readings.get(name, meters.Reading()) for _, readings in self._trace]
             by_name[name] = MachinePart(
-                counted([r.joules for r in readings], wraps.get(name)),
+                from_counter([r.joules for r in readings], wraps.get(name)),
                 integrated(times, [r.watts for r in readings]),
             )
         return by_name
@@ -131,7 +131,7 @@ def meter(
     """
     if interval is not None:
         interval = real("interval", interval, "it is in seconds", 0, 60, above=True)
-    metered, missing = meters.found(root) if sources is None else (sources, [])
+    metered, missing = meters.sensors(root) if sources is None else (sources, [])
     spent, over = Meter(metered, missing, clock), threading.Event()
 
     def watch() -> None:

@@ -24,13 +24,13 @@ class MachinePart(NamedTuple):
         return self.integral / self.counter - 1
 
 
-def counted(readings: Iterable[float | None], wraps: float | None = None) -> float | None:
+def from_counter(readings: Iterable[float | None], wraps: float | None = None) -> float | None:
     """Return what a counter rose by over its readings, or None if that cannot be known.
 
     A counter that starts again at `wraps` goes on from there; one that falls and should not, was
     reset. One that never moved was not read long enough. Section 3.9.
 
-    >>> counted([90.0, 99.0, 4.0], wraps=100.0), counted([90.0, 4.0]), counted([7.0, 7.0])
+    >>> from_counter([90.0, 99.0, 4.0], wraps=100.0), from_counter([90.0, 4.0]), from_counter([7.0, 7.0])
     (14.0, None, None)
     """
     total = 0.0

@@ -38,7 +38,7 @@ class Sensor(NamedTuple):
     )
 
 
-def found(
+def sensors(
     root: Path = POWERCAP, pynvml: ModuleType | None = None, ask: _Ask | None = None
 ) -> tuple[list[Sensor], list[str]]:
     """Return the sources of this machine, and why there are no others."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from scalelab.measure.host import nvidia
 from scalelab.records import Machine
-from scalelab.units import text
+from scalelab.units import counted, text
 
 _CACHES = Path("/sys/devices/system/cpu")
 _CGROUP = Path("/sys/fs/cgroup")
@@ -40,8 +40,8 @@ def this_machine() -> Machine:
     True
     """
     cores, memory, processor = usable_cores(), usable_memory(), _processor()
-    gpus, driver = nvidia.found()
-    parts = [processor or platform.machine(), f"{cores} core{'s' if cores > 1 else ''}"]
+    gpus, driver = nvidia.gpus()
+    parts = [processor or platform.machine(), counted(cores, "core")]
     if memory:
         parts.append(text(memory, "B", digits=2))
     for name, count in Counter(gpu.name for gpu in gpus).items():

@@ -81,7 +81,7 @@ def describe(rows: Sequence[_Row]) -> _Gpus:
     return tuple(gpus), next((row["driver_version"] for row in rows if "driver_version" in row), "")
 
 
-def found() -> _Gpus:
+def gpus() -> _Gpus:
     """Return the Gpus of this process and their driver, asking at most once in a process's life."""
     gpus, driver = _asked()
     return (gpus, driver) if gpus else (_seen_by_torch(sys.modules.get("torch")), "")

@@ -12,13 +12,13 @@ from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import jobs, workers
 from scalelab.records import Sample
 from scalelab.refusal import Refusal
-from scalelab.units import text
+from scalelab.units import counted, text
 
 _WARM_UP = 3
 _Message = tuple[int, int, int, int, bool]  # sender, receiver, first part, last part, adds
 
 
-class _Plan(Protocol):
+class _Rounds(Protocol):
     @property
     def parts(self) -> int: ...
 
@@ -27,7 +27,7 @@ class _Plan(Protocol):
 
 
 def measure(
-    plans: Mapping[str, _Plan],
+    plans: Mapping[str, _Rounds],
     sizes: Sequence[int],
     count: int,
     *,
@@ -62,7 +62,7 @@ def measure(
     for n, size in enumerate(sizes):
         for name in plans:
             same = [rank[n][name] for rank in ranks]
-            label = f"{name}, {text(size, 'B', binary=True)} on {workers.counted(count)}"
+            label = f"{name}, {text(size, 'B', binary=True)} on {counted(count)}"
             given = {"bytes": same[0]["bytes"], "collective": "all-reduce", "algorithm": name}
             by_plan[name].append(jobs.gathered(same, label, given))
     return {name: tuple(samples) for name, samples in by_plan.items()}

@@ -24,7 +24,7 @@ from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import capacity, jobs, workers
 from scalelab.records import Sample
 from scalelab.refusal import Refusal
-from scalelab.units import text
+from scalelab.units import counted, text
 
 GLOO = {
     "all-reduce": "ring",
@@ -157,7 +157,7 @@ def _sample(ranks, given):
     trips = 2 if given["collective"] == "send" else 1
     ranks = [{**rank, "seconds": [s / trips for s in rank["seconds"]]} for rank in ranks]
     label = f"{given['collective']} of {text(size, 'B', binary=True)}"
-    label += f" on {workers.counted(len(ranks))}"
+    label += f" on {counted(len(ranks))}"
     sample = jobs.gathered(ranks, label, {"bytes": size, **given})
     if len(hosts) > 1 or len(ranks) == 1:
         return sample

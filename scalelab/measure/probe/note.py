@@ -40,7 +40,7 @@ def _changed(samples):
             )
 
 
-def said(taking: Taking) -> str:
+def summary(taking: Taking) -> str:
     """Say what a reader of the numbers must know."""
     bench = taking.bench
     formats = {sample.given.get("format") for sample in taking.samples}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from scalelab.measure.probe import quiet
 from scalelab.measure.probe.workbench import Workbench
@@ -12,13 +12,30 @@ from scalelab.measure.timing import devices, stats, timing
 from scalelab.records import Machine, Sample
 from scalelab.units import text
 
-if TYPE_CHECKING:
-    from scalelab.measure.probe.probe import Effort
-
 # A reading is a block of calls, so long that a budget holds about this many.
 _READINGS = 12
 # What is written with more figures is noise.
 _FIGURES = 5
+
+
+class Effort(NamedTuple):
+    """How long each part may take, in seconds, and how often it may be repeated."""
+
+    survey: float  # for each size of a product
+    longest: float  # one product; sizes that take more are left out
+    finalists: int  # how many sizes of a format are sustained: ...
+    soak: float  # ... heated for so long, if it is the first ...
+    window: float  # ... and on, until one such window is like the one before ...
+    most: float  # ... or so much is over ...
+    hold: float  # ... and then measured
+    sweep: float  # for each working set
+    tries: int
+    pause: float  # between two tries
+
+
+QUICK = Effort(0.06, 0.1, 1, 0.2, 0.1, 0.4, 0.3, 0.05, 2, 0.0)
+# Laptops hold their boost for about half a minute.
+FULL = Effort(0.2, 1.0, 3, 30.0, 1.5, 60.0, 3.0, 0.2, 5, 2.0)
 
 
 @dataclass

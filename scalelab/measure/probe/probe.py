@@ -1,17 +1,16 @@
 """The roofs of this machine, measured: rates per number format, bandwidths per memory level, launches.
 
-All of it is in one Recording, which `roofs` reads. What runs is in `_workbench`; when it counts as
+All of it is in one Recording, which `roofs` reads. What runs is in `workbench`; when it counts as
 settled, as undisturbed or as another level, in `sustained`, `quiet` and `levels`.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.probe import levels, note, quiet, sustained, workbench
-from scalelab.measure.probe.part import Taking
+from scalelab.measure.probe.part import FULL, QUICK, Effort, Taking
 from scalelab.measure.ranks import torchrun
 from scalelab.measure.timing import cuda, devices, timing
 from scalelab.records import Recording
@@ -21,26 +20,6 @@ from scalelab.units import text
 _TITLE = "The roofs of this machine"
 _Report = Callable[[int, int, str], object]
 _Keep = Callable[[Recording], object]
-
-
-class Effort(NamedTuple):
-    """How long each part may take, in seconds, and how often it may be repeated."""
-
-    survey: float  # for each size of a product
-    longest: float  # one product; sizes that take more are left out
-    finalists: int  # how many sizes of a format are sustained: ...
-    soak: float  # ... heated for so long, if it is the first ...
-    window: float  # ... and on, until one such window is like the one before ...
-    most: float  # ... or so much is over ...
-    hold: float  # ... and then measured
-    sweep: float  # for each working set
-    tries: int
-    pause: float  # between two tries
-
-
-QUICK = Effort(0.06, 0.1, 1, 0.2, 0.1, 0.4, 0.3, 0.05, 2, 0.0)
-# Laptops hold their boost for about half a minute.
-FULL = Effort(0.2, 1.0, 3, 30.0, 1.5, 60.0, 3.0, 0.2, 5, 2.0)
 
 
 def probe(
@@ -94,7 +73,7 @@ def take(
                     keep(Recording(_TITLE, tuple(taking.samples), missing))
             done += parts
     report(total, total, "done")
-    return Recording(_TITLE, tuple(taking.samples), note.said(taking))
+    return Recording(_TITLE, tuple(taking.samples), note.summary(taking))
 
 
 # Each stage yields what it does next, before it does it.

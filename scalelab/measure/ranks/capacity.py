@@ -11,6 +11,7 @@ from scalelab.measure.host.machine import this_machine, usable_cores
 from scalelab.measure.ranks import torchrun
 from scalelab.records import Machine
 from scalelab.refusal import Refusal
+from scalelab.units import counted
 
 BACKENDS = {"cpu": "gloo", "cuda": "nccl"}
 # More processes than this per core measure the scheduler, not the job.
@@ -49,7 +50,7 @@ def most(device: str = "cpu") -> tuple[int, str]:
         here, there = torchrun.sizes()
         if device == "cuda" and gpus < here:
             return gpus, f"torchrun started {here} ranks on this node, and it has {gpus} GPUs"
-        return there, f"torchrun started {there} rank{'s' if there > 1 else ''}"
+        return there, f"torchrun started {counted(there, 'rank')}"
     if device == "cuda":
         return gpus, f"each needs a GPU, and this machine has {gpus}"
     cores = usable_cores()

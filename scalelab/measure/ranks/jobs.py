@@ -15,6 +15,7 @@ from scalelab.measure.ranks.training import Training
 from scalelab.measure.timing import stats
 from scalelab.records import Machine, Sample
 from scalelab.refusal import Refusal
+from scalelab.units import counted
 
 # Bytes that one repetition of `stream` reads: about 0.1 s from a cache.
 _TRAFFIC = 8e9
@@ -34,7 +35,7 @@ def sample(
 ) -> Sample:
     """Run a job on `count` workers; the Sample holds the slowest rank's seconds. Section 3.1."""
     results = workers.launch(job, count, device=device, limit=limit, **arguments)
-    return gathered(results, label or f"{job.__name__} on {workers.counted(count)}", arguments)
+    return gathered(results, label or f"{job.__name__} on {counted(count)}", arguments)
 
 
 def samples(

@@ -12,6 +12,7 @@ from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import capacity, jobs, workers
 from scalelab.records import Sample
 from scalelab.refusal import Refusal
+from scalelab.units import counted
 
 
 class Workload(NamedTuple):
@@ -111,7 +112,7 @@ def _runs(job, plans, scaling, how):
         about = {"scaling": scaling, "work": given.get(job.work, 1)}
         about["backend"] = capacity.BACKENDS[how["device"]]
         about |= {n: v if isinstance(v, (int, float, str)) else str(v) for n, v in given.items()}
-        yield jobs.gathered(results, f"{job.name} on {workers.counted(count)}", about)
+        yield jobs.gathered(results, f"{job.name} on {counted(count)}", about)
 
 
 def _known(job: Workload, given: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from scalelab.arguments import real, shown
 from scalelab.measure.ranks import agent, capacity, crash, torchrun
 from scalelab.measure.timing.timing import threads
 from scalelab.refusal import Failure, Refusal
+from scalelab.units import counted
 
 if TYPE_CHECKING:
     import torch
@@ -70,11 +71,6 @@ def speaks() -> bool:
     return torchrun.rank() == 0
 
 
-def counted(count: int, what: str = "worker") -> str:
-    """Return "1 worker" or "2 workers"."""
-    return f"{count} {what}{'s' if count > 1 else ''}"
-
-
 def place() -> torch.device:
     """Return the torch.device of this rank, inside a job: its GPU under NCCL, else the CPU."""
     import torch
@@ -89,7 +85,7 @@ def _rank(deadline, job, arguments, backend, limit, **meeting):
     """Join the group, do the job, hand back its result: what each process runs."""
     from torch import cuda, device, distributed
 
-    if not meeting:  # started by `_agent`, not by a torchrun that may span machines
+    if not meeting:  # started by `agent`, not by a torchrun that may span machines
         threading.Thread(target=_end_with_parent, daemon=True).start()
         crash.watch(deadline)
         if os.path.exists("/sys/class/net/lo"):

@@ -19,6 +19,7 @@ from scalelab.measure.host.machine import this_machine
 from scalelab.measure.serving.serve import Service, ServiceError
 from scalelab.records import Machine, Stamp
 from scalelab.refusal import Refusal
+from scalelab.units import counted
 
 _GIVE_UP = 30.0  # seconds after which a request counts as failed
 _MOST = 1_000_000  # requests of one run
@@ -105,7 +106,7 @@ def closed_loop(server: Service, clients: int, seconds: float, think: float = 0.
             if think:
                 await asyncio.sleep(think)
 
-    label = f"closed loop, {clients} client{'s' if clients > 1 else ''}"
+    label = f"closed loop, {counted(clients, 'client')}"
     return _load(label, [server], lambda run: [client(run) for _ in range(clients)])
 
 

@@ -55,7 +55,7 @@ def drift(values: Sequence[float], wanted: float) -> str:
         return ""
     first, last = values[:third], values[-third:]
     change = statistics.median(last) / statistics.median(first) - 1
-    (low1, high1), (low2, high2) = _interval(first), _interval(last)
+    (low1, high1), (low2, high2) = ranks.enclosing(first), ranks.enclosing(last)
     if abs(change) <= wanted or (low1 <= high2 and low2 <= high1):
         return ""
     return (
@@ -99,11 +99,6 @@ def worth(values: Sequence[float]) -> float:
     # The variance of the variance of so many blocks, relative to it, is 2 / blocks.
     by_chance = scatter <= tossed * (1 + 3 * math.sqrt(2 / blocks))
     return len(values) if by_chance else len(values) * tossed / scatter
-
-
-def _interval(values: Sequence[float]) -> tuple[float, float]:
-    i, _ = ranks.narrowest(len(values))
-    return sorted(values)[i - 1], sorted(values)[-i]
 
 
 def _bounded(count: int) -> bool:

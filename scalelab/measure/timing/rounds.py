@@ -14,7 +14,7 @@ from scalelab.measure.timing import stats
 from scalelab.measure.timing.devices import Clock, Stopwatch
 from scalelab.records import Sample
 from scalelab.refusal import Refusal
-from scalelab.units import text
+from scalelab.units import counted, text
 
 # As many readings as the budget may hold: all are kept.
 _MOST = 10_000
@@ -99,7 +99,7 @@ def repeat(
             if before and reason:
                 return readings, reason
             before, look = reason, math.ceil(look * _LOOK)
-    count = f"{len(readings)} repetition{'s' if len(readings) > 1 else ''}"
+    count = counted(len(readings), "repetition")
     return readings, f"budget: {text(budget, 's')} spent on {count}"
 
 

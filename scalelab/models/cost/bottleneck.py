@@ -51,20 +51,6 @@ ADVICE = {
 }
 
 
-def overhead(compute: Numbers, communication: Numbers) -> Answer:
-    """The share of a step that is communication: T_comm / (T_comp + T_comm), both in seconds.
-
-    Source: the reference article's definition, for communication that nothing hides; it is then
-    1 - E. Section 3.9.
-
-    >>> overhead(compute=[9, 4, 1], communication=1)
-    array([0.1, 0.2, 0.5])
-    """
-    compute = numbers("compute", compute, "it is in seconds per step", 0, above=True)
-    communication = numbers("communication", communication, "it is in seconds per step", 0)
-    return answer(lambda c, x: x / (c + x), compute, communication)
-
-
 def classify(
     utilization: Numbers, communication: Numbers, memory: Numbers = 0.0, waiting: Numbers = 0.0
 ) -> Answer:

@@ -53,21 +53,6 @@ def hfu(mfu: Numbers, flops: Numbers, executed: Numbers) -> Answer:
     return answer(lambda u, f, x: u * (x / f), mfu, flops, executed)
 
 
-def worker_throughput(mfu: Numbers, flops: Numbers, peak: Numbers) -> Answer:
-    """Samples, or tokens, per second of one worker that reaches an MFU: MFU x peak / FLOPs.
-
-    It is the field of that name of a `step.Step`, if the MFU is that of one worker which waits for nobody.
-    Source: `mfu` solved for the throughput. Section 3.9.
-
-    >>> worker_throughput(0.4, flops=6 * 7e9, peak=989e12)
-    9419.047619047618
-    """
-    mfu = numbers("mfu", mfu, _MFU, 0, above=True)
-    flops = numbers("flops", flops, _FLOPS, 0, above=True)
-    peak = numbers("peak", peak, _PEAK, 0, above=True)
-    return answer(lambda u, f, p: u * (p / f), mfu, flops, peak)
-
-
 def run_seconds(flops: Numbers, workers: Numbers, peak: Numbers, mfu: Numbers) -> Answer:
     """Seconds of a training run from its FLOPs: FLOPs / (K x peak x MFU).
 

@@ -79,24 +79,14 @@ def over_the_roof(
         0,
         above=True,
     )
-    over = achieved / roof
-    if over <= 1 + tolerance:
-        return None
     # Sparsity, masks and clocks lift the flat roof, so their factors are measured from there.
-    over_the_peak = achieved / peak
-    if over_the_peak > 1 + tolerance:
-        reasons = [
-            why
-            for most, where, why in _OVER_THE_PEAK
-            if over_the_peak <= most * (1 + tolerance) and _there(device, where)
-        ]
-    else:
-        reasons = [why for where, why in _OVER_THE_SLOPE if _there(device, where)]
-    allowed = f"its clock boosted {boost:g} times, " if boost > 1 else ""
-    return (
-        f"{text(achieved, 'FLOP/s')} is {text(over)} times its roof of {text(roof, 'FLOP/s')}, "
-        f"{allowed}and nothing runs above its roof. Look for {'; '.join(reasons)}."
-    )
+    over = achieved / peak
+    reasons = [
+        (where, why) for most, where, why in _OVER_THE_PEAK if over <= most * (1 + tolerance)
+    ]
+    boosted = f"its clock boosted {boost:g} times, " if boost > 1 else ""
+    above = reasons if over > 1 + tolerance else _OVER_THE_SLOPE
+    return _alarm(achieved, roof, "FLOP/s", above, tolerance, device, boosted)
 
 
 def over_the_slope(
@@ -109,12 +99,20 @@ def over_the_slope(
     >>> "cached data" in over_the_slope(5.5e12, 3.35e12)
     True
     """
-    # One FLOP a byte under a peak that never ends is a byte under the slope alone.
+    if device is not None:
+        chosen("device", device, dict.fromkeys(DEVICES))
+    tolerance = real("tolerance", tolerance, "it is the noise you allow, as a fraction", 0, 1)
     bandwidth = real("bandwidth", bandwidth, "it is in bytes per second", 0, above=True)
     moved = real("moved", moved, "it is one measured rate, in bytes per second", 0)
-    said = over_the_roof(moved, 1.0, 1e9 * max(moved, bandwidth), bandwidth, tolerance, 1.0, device)
-    return said and said.replace("FLOP/s", "B/s")
+    return _alarm(moved, bandwidth, "B/s", _OVER_THE_SLOPE, tolerance, device)
 
 
-def _there(device, where):
-    return device is None or device in where
+def _alarm(rate, roof, unit, reasons, tolerance, device, boosted=""):
+    over = rate / roof
+    if over <= 1 + tolerance:
+        return None
+    possible = [why for where, why in reasons if device is None or device in where]
+    return (
+        f"{text(rate, unit)} is {text(over)} times its roof of {text(roof, unit)}, "
+        f"{boosted}and nothing runs above its roof. Look for {'; '.join(possible)}."
+    )

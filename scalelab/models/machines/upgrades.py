@@ -36,11 +36,6 @@ class Upgrade:
         )
         return _TIMES * self.gain * math.hypot(*shares)
 
-    @property
-    def same_settings(self) -> bool:
-        """Whether nothing but the machine changed."""
-        return self.setting == "the same settings"
-
 
 @cache
 def _written() -> dict[str, Any]:

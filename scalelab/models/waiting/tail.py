@@ -57,6 +57,7 @@ def percentile_interval(
 
     values = _sorted(values)
     share = real("share", share, SHARE, 0, ALMOST_ALL, above=True)
+    # `ranks.enclosing` counts alike from both ends, which is right for the median alone.
     risk = (1 - real("confidence", confidence, _CONFIDENCE, 0, ALMOST_ALL, above=True)) / 2
     risk *= 1 + 1e-12  # of two ends that both keep it, the one further in
     below, above = binom.ppf([risk, 1 - risk], len(values), share).astype(int)

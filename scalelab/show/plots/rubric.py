@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scalelab.rubric import rubric
+from scalelab.rubric import rubric, text
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
 
@@ -49,7 +49,7 @@ def recommended(floor: float, tolerance: float, deadline: str, price: float) -> 
             "Speedup": "–" if row is None else f"{row.speedup:.2f}×",
             "Dollars of the run": "–" if row is None else f"{row.cost:.2f}",
             "Accuracy lost": "–" if row is None else f"{row.gate.loss:.3f}",
-            "Because": report.reason if row is not None else _nearest(report),
+            "Because": text.reason(report) if row is not None else _nearest(report),
         },
         MODEL,
     )

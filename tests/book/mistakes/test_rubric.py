@@ -12,6 +12,7 @@ from scalelab.measure.capstone import capstone, classifier
 from scalelab.models import scaling
 from scalelab.models.cost import energy
 from scalelab.rubric import assess, gate, spread
+from scalelab.rubric.caveats import remarks
 from tests.notebooks import chapter
 
 FIFTY = gate.Noise(0.159, runs=50)
@@ -50,7 +51,7 @@ def test_a_speedup_inside_the_noise_is_not_supported(crowded, workers):
     }
     assert found.efficiency_spread.high == pytest.approx(found.speedup_spread.high / workers)
     if workers == 2:
-        assert any("whether it is faster at all" in remark for remark in crowded.remarks)
+        assert any("whether it is faster at all" in remark for remark in remarks(crowded))
 
 
 def test_an_interval_of_a_speedup_holds_the_true_one_nine_times_of_ten():
@@ -79,13 +80,13 @@ def test_one_run_of_each_size_has_no_interval():
 
 def test_fifty_runs_of_eight_gpus_are_not_one_run():
     """The gate compared single runs and left 0.5 BLEU undecided; the published mean passes it."""
-    alone = gate.judge([24.59], [24.45], [], 0.5, noise=FIFTY)
+    alone = gate.of_runs([24.59], [24.45], [], 0.5, noise=FIFTY)
     found = gate.of_means(24.59, 24.423, 0.5, FIFTY, runs=(1, 50))
     assert (alone.verdict, found.verdict) == ("undecided", "pass")
     assert found.high == pytest.approx(
         24.59 - 24.423 + stats.t.ppf(0.95, 49) * 0.159 * math.sqrt(1 + 1 / 50)
     )
-    # One of each is what `judge` does.
+    # One of each is what `of_runs` does.
     assert gate.of_means(24.59, 24.45, 0.5, FIFTY) == alone
 
 

@@ -13,6 +13,7 @@ from scalelab.measure.capstone import binding, one_pass
 from scalelab.measure.ranks import workers
 from scalelab.records import Machine, Pass, Passes
 from scalelab.rubric import rubric
+from scalelab.rubric.caveats import remarks
 
 HOST = Machine("laptop, 4 cores", cores=4, torch="2.13.0")
 CALL = {"seed": 0, "data": b"held out", "code": "v1", "metric": "accuracy"}
@@ -263,7 +264,7 @@ def test_passes_that_differ_are_refused_and_the_field_is_named(changes, named):
 def test_what_varies_on_purpose_may_depend_on_the_workers_only():
     batches = [one(k, 60 / k, varied={"batch": 64 * k}) for k in (1, 2)]
     report = rubric.judge(rubric.of_passes(batches))
-    assert any("batch" in remark for remark in report.remarks)
+    assert any("batch" in remark for remark in remarks(report))
     again = [*batches, *(one(k, 60 / k, seed=1, varied={"batch": 64}) for k in (1, 2))]
     with pytest.raises(ValueError, match="passes must agree in varied 'batch', got 128 with 2"):
         rubric.of_passes(again)

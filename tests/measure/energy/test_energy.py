@@ -121,7 +121,7 @@ def test_a_wrapping_counter_adds_up_to_what_was_spent(steps, start):
     shown = [start]
     for step in steps:
         shown.append((shown[-1] + step) % 1000)
-    assert joules.counted(shown, wraps=1000) == (sum(steps) or None)
+    assert joules.from_counter(shown, wraps=1000) == (sum(steps) or None)
 
 
 def test_an_absent_tree_is_none_and_says_what_was_looked_for(tmp_path):
@@ -333,10 +333,10 @@ def test_without_the_library_nvidia_smi_tells_the_power():
 
 def test_every_source_of_the_machine_is_used(laptop):
     rows = [{"index": "0", "power.draw": "50"}]
-    sources, missing = meters.found(laptop.root, ask=lambda field: rows)
+    sources, missing = meters.sensors(laptop.root, ask=lambda field: rows)
     assert [list(source.read()) for source in sources] == [["package-0"], ["GPU 0"]]
     assert missing == []
-    sources, missing = meters.found(laptop.root / "absent", pynvml=Library())
+    sources, missing = meters.sensors(laptop.root / "absent", pynvml=Library())
     assert [list(source.read()) for source in sources] == [["GPU 0", "GPU 1"]]
     assert len(missing) == 1
 

@@ -6,8 +6,8 @@ import math
 import pytest
 
 from scalelab import data, records
-from scalelab.measure.probe import levels, probe, roofs, workbench
-from scalelab.measure.probe.probe import Effort
+from scalelab.measure.probe import levels, part, probe, roofs, workbench
+from scalelab.measure.probe.part import Effort
 from tests.measure.fake_bench import KIB, MIB, FakeBench
 from tests.measure.fake_gpu import FakeGpu
 
@@ -366,7 +366,7 @@ def test_a_quick_probe_of_a_real_gpu():
         pytest.skip("needs CUDA")
     bench = workbench.pick("cuda")
     bench.products = (1024, 2048)
-    found = probe.take(bench, probe.QUICK)
+    found = probe.take(bench, part.QUICK)
     rates, bandwidths = roofs.rates(found), roofs.bandwidths(found)
     assert {"fp32", "fp16"} <= rates.keys()
     assert rates["fp16"] > rates["fp32"]

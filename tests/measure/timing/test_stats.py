@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from scalelab import ranks
 from scalelab.measure.timing import stats
 from scalelab.models.waiting import tail
-from scalelab.refusal import Refusal
 
 THOROUGH = pytest.mark.thorough
 TIMES = st.lists(st.floats(1e-9, 1e6), min_size=6, max_size=60)
@@ -79,85 +78,6 @@ def test_too_few_values_are_refused_with_how_many_it_takes():
 @given(TIMES)
 def test_the_half_of_the_values_has_the_interval_of_the_median(values):
     assert tail.percentile_interval(values, 0.5) == stats.median_interval(values)
-
-
-def pairs(rng, n, common):
-    """Two series with median ratio 1: heavy tails of their own, and a factor that both share."""
-    shared = [common(rng) for _ in range(n)]
-    return [[s * v for s, v in zip(shared, heavy_tailed(rng, n), strict=True)] for _ in range(2)]
-
-
-@pytest.mark.parametrize("trials", [400, pytest.param(2000, marks=THOROUGH)])
-@pytest.mark.parametrize("n", [6, 15, 40])
-def test_the_paired_ratio_covers_the_true_one_as_often_as_the_binomial_says(n, trials):
-    """However the rounds are slowed, by a factor that both share."""
-    rng, exact = random.Random(n), ranks.narrowest(n)[1]
-    covered = 0
-    for _ in range(trials):
-        found = stats.ratio(*pairs(rng, n, lambda r: r.paretovariate(0.5)), paired=True)
-        covered += found.low <= 1 <= found.high
-    assert abs(covered / trials - exact) < 5 * math.sqrt(exact * (1 - exact) / trials)
-
-
-@pytest.mark.parametrize("trials", [60, pytest.param(250, marks=THOROUGH)])
-@pytest.mark.parametrize(("n", "m"), [(15, 15), (15, 40), (60, 60)])
-def test_the_bootstrapped_ratio_covers_the_true_one(n, m, trials):
-    """Heavy tails on both sides and different sizes; the bench holds this to 93 to 97 %."""
-    rng = random.Random(n + m)
-    covered = 0
-    for _ in range(trials):
-        found = stats.ratio(heavy_tailed(rng, n), heavy_tailed(rng, m), paired=False)
-        covered += found.low <= 1 <= found.high
-    assert 0.95 - 4 * math.sqrt(0.05 * 0.95 / trials) < covered / trials
-
-
-def test_the_bootstrapped_ratio_is_the_ratio_of_the_medians_and_always_the_same():
-    rng = random.Random(3)
-    values, baseline = heavy_tailed(rng, 30), heavy_tailed(rng, 20)
-    found = stats.ratio(values, baseline, paired=False)
-    assert found.value == statistics.median(values) / statistics.median(baseline)
-    assert found.low < found.value < found.high
-    assert found == stats.ratio(values, baseline, paired=False)
-    wider = stats.ratio(values, baseline, paired=False, level=0.99)
-    assert wider.low < found.low < found.high < wider.high
-
-
-@pytest.mark.parametrize("paired", [True, False])
-def test_a_ratio_has_no_unit_and_turns_over_with_its_sides(paired):
-    rng = random.Random(4)
-    values, baseline = heavy_tailed(rng, 21), heavy_tailed(rng, 21)
-    found = stats.ratio(values, baseline, paired=paired)
-    scaled = stats.ratio([1e-3 * v for v in values], [1e-3 * b for b in baseline], paired=paired)
-    assert scaled == pytest.approx(found)
-    value, low, high = stats.ratio(baseline, values, paired=paired)
-    # Resampled anew, its ends wander a little.
-    near = 1e-9 if paired else 0.15
-    assert (1 / value, 1 / high, 1 / low) == pytest.approx(found, rel=near)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "settings", "expected"),
-    [
-        (
-            (6, 7),
-            {"paired": True},
-            "values must be as many as the baseline's 7 when they are paired",
-        ),
-        ((5, 5), {"paired": True}, "values must be at least 6 on either side for a 95 % interval"),
-        ((9, 5), {"paired": False}, "values must be at least 6 on either side"),
-        ((7, 7), {"paired": True, "level": 0.99}, "at least 8 on either side for a 99 %"),
-        ((9, 9), {"paired": False, "level": 0.9999}, r"level must be in \(0, 0.999\]"),
-    ],
-)
-def test_a_ratio_of_too_little_is_refused(sizes, settings, expected):
-    values, baseline = ([1.0 + k for k in range(n)] for n in sizes)
-    with pytest.raises(ValueError, match=expected):
-        stats.ratio(values, baseline, **settings)
-
-
-def test_whether_values_are_paired_must_be_said():
-    with pytest.raises(Refusal, match="paired must be True or False, got 'yes'"):
-        stats.ratio([1.0] * 6, [1.0] * 6, paired="yes")
 
 
 def test_quiet_timings_need_no_advice():

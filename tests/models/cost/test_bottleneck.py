@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from scalelab.models.cost import bottleneck, step
 from scalelab.models.cost.step import Step
+from scalelab.models.scaling import laws
 
 SHARE = st.floats(0, 1)
 
@@ -105,7 +106,7 @@ def test_a_modelled_step_goes_from_one_wall_to_the_other():
     assert kinds == ["computation", "computation", "mixed: communication", "communication"]
 
 
-def test_overhead_is_what_efficiency_leaves_when_nothing_hides():
+def test_what_is_lost_when_nothing_hides_is_the_serial_fraction_of_a_step():
     job = Step(
         microbatch=4096,
         worker_throughput=50,
@@ -113,12 +114,5 @@ def test_overhead_is_what_efficiency_leaves_when_nothing_hides():
         all_reduce=lambda size, workers: size / 12.5e9,
     )
     workers = np.array([2, 64, 4096])
-    share = bottleneck.overhead(step.compute(job, workers), step.communication(job, workers))
+    share = laws.step_serial(step.compute(job, workers), step.communication(job, workers))
     assert share == pytest.approx(1 - step.efficiency(job, workers), rel=1e-12)
-
-
-@given(st.floats(0, 1e3), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
-def test_overhead_is_a_share_and_has_no_unit(communication, compute, scale):
-    share = bottleneck.overhead(compute, communication)
-    assert 0 <= share < 1
-    assert bottleneck.overhead(scale * compute, scale * communication) == pytest.approx(share)

@@ -71,7 +71,7 @@ def test_the_mfu_of_a_step_is_that_of_one_worker_times_the_efficiency():
     flops, peak = 6 * 7e9, 989e12
     job = Step(
         microbatch=1e6,
-        worker_throughput=mfu.worker_throughput(0.5, flops, peak),
+        worker_throughput=0.5 * peak / flops,
         gradient=14e9,
         all_reduce=lambda size, workers: size / 25e9,
     )
@@ -81,7 +81,7 @@ def test_the_mfu_of_a_step_is_that_of_one_worker_times_the_efficiency():
 
 @given(st.floats(1e-3, 1), st.floats(1e6, 1e15), st.integers(1, 10**5), st.floats(1e9, 1e16))
 def test_rate_and_run_time_undo_the_mfu(share, flops, workers, peak):
-    each = mfu.worker_throughput(share, flops, peak)
+    each = share * peak / flops
     assert mfu.mfu(workers * each, flops, workers, peak) == pytest.approx(share, rel=1e-9)
     seconds = mfu.run_seconds(1000 * flops, workers, peak, share)
     assert seconds == pytest.approx(1000 / (workers * each), rel=1e-9)

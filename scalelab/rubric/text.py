@@ -1,13 +1,9 @@
-"""The words of a rubric: one sentence of verdict, and the reason of the choice."""
+"""The words of a rubric: one sentence of verdict, the reason of the choice, and how numbers are written."""
 
 import math
-from dataclasses import replace
 
-from scalelab.rubric.remarks import remarks
 from scalelab.rubric.report import Report
-from scalelab.rubric.rows import Measured
-from scalelab.rubric.words import quality, unit, workers
-from scalelab.units import dollars, text
+from scalelab.units import counted, dollars, text
 
 _LIMITS = {
     "floor": "below the floor of {}",
@@ -21,20 +17,48 @@ _LIMITS = {
 _UNITS = {"deadline": "s", "latency": "s", "joules": "J", "grams": "g"}
 
 
-def said(report: Report, measured: Measured) -> Report:
-    """The report with its reason, verdict and remarks."""
-    return replace(
-        report, reason=_reason(report), verdict=_verdict(report), remarks=remarks(report, measured)
-    )
-
-
 def limit(name: str, value: float) -> str:
     """Write a limit with its value."""
     shown = dollars(value) if name == "budget" else text(value, _UNITS.get(name, ""))
     return _LIMITS[name].format(shown)
 
 
-def _verdict(report):
+def quality(value: float) -> str:
+    """Write a quality: four figures, so that a drop in the third shows.
+
+    >>> quality(0.8705)
+    '0.8705'
+    """
+    return text(value, digits=4)
+
+
+def workers(count: int) -> str:
+    """Write a number of workers in a sentence."""
+    return counted(count, grouped=True)
+
+
+def unit(report: Report) -> str:
+    """What a cost per work is per: a unit of work, or the run where no work is stated."""
+    return "unit of work" if report.work_stated else "run"
+
+
+def reason(report: Report) -> str:
+    """Say why a size is recommended, or that none is."""
+    able = [row.workers for row in report.rows if row.eligible]
+    if not able:
+        return "no row passes the gate and meets every limit"
+    sizes = ", ".join(map(str, able))
+    chosen = "only one" if len(able) == 1 else f"{report.limits.objective} of {len(able)}"
+    asked = [name for name in _LIMITS if getattr(report.limits, name)]
+    single = len(able) == 1
+    met = (
+        f" and {'meets' if single else 'meet'} the limits set ({', '.join(asked)})" if asked else ""
+    )
+    return f"the {chosen} ({sizes}) that {'holds' if single else 'hold'} the quality{met}"
+
+
+def verdict(report: Report) -> str:
+    """Say in one sentence how far the workload scales, and what stands against more. Section 41.6."""
     if report.recommended is None:
         return f"No configuration can be defended: {_why_none(report)}."
     row = report.row(report.recommended)
@@ -140,17 +164,3 @@ def _distance(report, row):
         for name in row.missed
     ]
     return row.passes_gate is not True, sum(far), row.workers
-
-
-def _reason(report):
-    able = [row.workers for row in report.rows if row.eligible]
-    if not able:
-        return "no row passes the gate and meets every limit"
-    sizes = ", ".join(map(str, able))
-    chosen = "only one" if len(able) == 1 else f"{report.limits.objective} of {len(able)}"
-    asked = [name for name in _LIMITS if getattr(report.limits, name)]
-    single = len(able) == 1
-    met = (
-        f" and {'meets' if single else 'meet'} the limits set ({', '.join(asked)})" if asked else ""
-    )
-    return f"the {chosen} ({sizes}) that {'holds' if single else 'hold'} the quality{met}"

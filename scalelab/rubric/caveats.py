@@ -2,12 +2,11 @@
 
 from scalelab.rubric.gate import LEVEL, POWER
 from scalelab.rubric.report import Report
-from scalelab.rubric.rows import Measured
-from scalelab.rubric.words import quality, workers
+from scalelab.rubric.text import quality, workers
 from scalelab.units import text
 
 
-def remarks(report: Report, measured: Measured) -> tuple[str, ...]:
+def remarks(report: Report) -> tuple[str, ...]:
     """What a careful reader must know beside the verdict, the heaviest first."""
     rules = (
         _by_hand,
@@ -22,9 +21,9 @@ def remarks(report: Report, measured: Measured) -> tuple[str, ...]:
         _work,
     )
     lines = [line for rule in rules if (line := rule(report))]
-    if measured.varied:
+    if report.varied:
         lines.append(
-            f"What changed with the workers on purpose: {', '.join(measured.varied)}. "
+            f"What changed with the workers on purpose: {', '.join(report.varied)}. "
             "A difference in quality may come from there."
         )
     return tuple(lines)
