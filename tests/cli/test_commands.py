@@ -23,7 +23,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from scalelab import records
-from scalelab.cli import commands, main, options
+from scalelab.cli import commands, main, options, streams
+from scalelab.data import datasets
 from scalelab.files import spreadsheet
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.ranks import agent, capacity, workers
@@ -282,6 +283,16 @@ JUNK = [
 def test_junk_is_refused_in_one_sentence(arguments, tmp_path):
     refusal(scalelab(*arguments, folder=tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_public_series_are_read_only_where_no_file_has_the_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("sysbench_cpu").write_text("workers,seconds\n1,60\n2,31\n")
+    datasets._all.cache_clear()
+    assert streams.source("sysbench_cpu") == ("sysbench_cpu", Path("sysbench_cpu").read_text())
+    assert datasets._all.cache_info().currsize == 0
+    Path("sysbench_cpu").unlink()
+    assert streams.source("sysbench_cpu").unit == "events/s"
 
 
 @pytest.mark.parametrize("command", [("machine",), SHORT], ids=["machine", "run"])
