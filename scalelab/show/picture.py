@@ -10,6 +10,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from scalelab.arguments import shown
+from scalelab.files import atomic
 from scalelab.refusal import Refusal
 from scalelab.show import draw, page
 from scalelab.show.chart import Chart
@@ -24,30 +25,21 @@ _STYLE = Markup(
 )
 
 
-def checked(path: str | Path) -> Path:
-    """Return the path if a picture can be written there."""
+def checked(path: str | Path) -> None:
+    """Refuse a path where no picture can be written, before one is made."""
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise Refusal(
             f"a picture must end in {', '.join(SUFFIXES)}, got {shown(str(path))}: choose one"
         )
-    if path.is_dir() or not path.parent.is_dir():
-        raise Refusal(
-            f"a picture must go into a folder that exists, got {shown(str(path))}: name another"
-        )
-    return path
+    atomic.checked(path)
 
 
 def write(chart: Chart, path: str | Path) -> None:
     """Write a chart to a file of the kind that its ending names."""
-    path = checked(path)
-    make = {".svg": _svg, ".png": _png, ".html": _html}[path.suffix.lower()]
-    try:
-        path.write_bytes(make(chart))
-    except OSError as error:
-        raise Refusal(
-            f"{path} must be a file that can be written, got {shown(error.strerror)}: name another"
-        ) from None
+    checked(path)
+    make = {".svg": _svg, ".png": _png, ".html": _html}[Path(path).suffix.lower()]
+    atomic.put(path, make(chart))
 
 
 def _html(chart):

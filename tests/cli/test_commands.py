@@ -26,6 +26,7 @@ from scalelab import records
 from scalelab.cli import commands, main, options, streams
 from scalelab.data import datasets
 from scalelab.files import spreadsheet
+from scalelab.grading.box import bubblewrap
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.ranks import agent, capacity, workers
 from scalelab.measure.ranks.workers import WorkerError
@@ -305,6 +306,27 @@ def test_what_is_no_file_is_never_replaced_by_one(command, tmp_path):
         assert "got something else" in refusal(scalelab(*command, "--out", path))
         assert path.is_fifo()
     assert link.is_symlink()
+
+
+@pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
+def test_a_full_disk_is_a_failure_and_no_mistake_of_who_asked(tmp_path):
+    """Both of what is recorded and of what is drawn; a page of memory is the whole disk."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    box = ["bwrap", "--dev-bind", "/", "/", "--size", "4096", "--tmpfs", str(disk)]
+    table = tmp_path / "table.csv"
+    table.write_text("workers,seconds\n1,60\n2,31\n4,16\n8,9\n")
+    for command in (["machine", "--out", "m.json"], ["fit", str(table), "--plot", "p.png"]):
+        line = shlex.join([*MODULE, *command[:-1], str(disk / command[-1])])
+        done = subprocess.run(
+            [*box, "sh", "-c", f"head -c 4096 /dev/zero > {disk}/filler; {line}; code=$?; ls -A {disk}; exit $code"],
+            capture_output=True, text=True, cwd=ROOT, check=False,
+        )  # fmt: skip
+        assert done.returncode == 1, done.stderr
+        assert re.fullmatch(
+            r"scalelab: \S+ could not be written \(No space left on device\).+\n", done.stderr
+        )
+        assert done.stdout == "filler\n"
 
 
 def test_a_link_to_a_file_stays_a_link(tmp_path):

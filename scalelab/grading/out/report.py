@@ -86,9 +86,7 @@ def _histogram(points, most):
 def _task(source, cell, graded, worths):
     """Return how one task went: of a text, among those that were read."""
     tests = [test for result in graded for test in result["tests"] if test["id"] == cell.id]
-    slips = collections.Counter(
-        slip for test in tests for slip in dict.fromkeys(test["slips"])
-    )
+    slips = collections.Counter(slip for test in tests for slip in dict.fromkeys(test["slips"]))
     pairs = [(_points(total, cell.id), _rest(source, total, cell)) for total in worths.values()]
     read = [(points, rest) for points, rest in pairs if points is not None]
     blank = sum(set(test["states"]) == {"not attempted"} for test in tests)
