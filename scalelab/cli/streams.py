@@ -142,11 +142,7 @@ def _existing(path):
         raise Refusal("--append must go with --out FILE, got no file: name the one to add to")
     if not path.exists():
         return None
-    try:
-        record = None if path.suffix == ".csv" else records.from_json(files.text(path))
-    except Refusal as error:
-        raise Refusal(f"{path}: {error}") from None
-    record = record or spreadsheet.read(path)
+    record = spreadsheet.read(path) if path.suffix == ".csv" else files.record(path)
     if not isinstance(record, records.Recording):
         raise Refusal(
             f"{path} must hold a Recording, got a {type(record).__name__}: name another file"
