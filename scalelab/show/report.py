@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from scalelab.show import page, scorecard
-from scalelab.show.template import rendered
+from scalelab.show.template import rendered, with_one_style
 
 if TYPE_CHECKING:
     from scalelab.rubric.report import Report
@@ -24,7 +24,7 @@ _FRAME = Markup(
 def page_of(report: Report, claim: str = "") -> str:
     """Return the whole page; `claim` is what the author writes beside the verdict."""
     figures = (scorecard.speedup, scorecard.efficiency, scorecard.cost)
-    return rendered(
+    written = rendered(
         "rubric.html",
         title=f"Scaling rubric: {report.name}",
         verdict=report.verdict,
@@ -38,6 +38,7 @@ def page_of(report: Report, claim: str = "") -> str:
         remarks=report.remarks,
         unmeasured=unmeasured(report),
     )
+    return with_one_style(written)
 
 
 class Embedded:

@@ -204,7 +204,7 @@ def test_a_file_is_read_as_every_other_of_the_package(tmp_path):
     packed.write_bytes(gzip.compress(b"#" * (file.MOST_BYTES + 1)))
     with pytest.raises(Refusal, match="must hold at most 1 MiB"):
         file.read(packed)
-    with pytest.raises(Refusal, match="No such file.+--example > plan.toml writes one"):
+    with pytest.raises(Refusal, match=r"No such file.+--example > plan.toml writes one"):
         file.read(tmp_path / "none.toml")
 
 
