@@ -64,16 +64,13 @@ def _svg(chart):
     out = io.StringIO()
     with matplotlib.rc_context(draw.style()):
         _titled(chart).savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    image = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.DOTALL)
-    for colour, name in draw.INKS.items():
-        image = image.replace(colour, f"var(--sl-{name})")
     style = _STYLE.format(light=_declared(draw.LIGHT), dark=_declared(draw.DARK))
     opening = _OPENING.format(chart.describe())
     words = _WORDS.format(chart.title, chart.describe())
     return re.sub(
         r"<svg([^>]*)>",
         lambda found: f"{opening}{found[1]}>{words}{style}",
-        image,
+        draw.of_the_page(out.getvalue()),
         count=1,
     ).encode()
 
