@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
+from scalelab import units
 from scalelab.checks import reading
 from scalelab.checks.plain import Unreadable
 from scalelab.refusal import Refusal
@@ -96,9 +97,9 @@ def describe(value: object) -> str:
         case str():
             return f"the text {show(value)}"
         case list() | tuple():
-            return f"a list of {len(value)} item{'s' * (len(value) != 1)}"
+            return f"a list of {units.counted(len(value), 'item')}"
         case {"figure": list() as panels}:
-            return f"a figure of {len(panels)} panel{'s' * (len(panels) != 1)}"
+            return f"a figure of {units.counted(len(panels), 'panel')}"
         case dict():
             return "a dictionary"
         case Unreadable():

@@ -111,7 +111,7 @@ def _asked(report):
         if getattr(limits, name) is not None:
             asked[name] = f"at most {units.text(getattr(limits, name), unit)}"
     if limits.budget is not None:
-        asked["budget"] = f"at most ${units.text(limits.budget)}"
+        asked["budget"] = f"at most {units.dollars(limits.budget)}"
     if limits.throughput is not None:
         asked["throughput"] = f"at least {units.text(limits.throughput)} per second"
     return asked | {"among those": f"the {limits.objective}"}

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from scalelab import units
 from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging.result import FAILED, MISSING, STATES, Result, file_name
 from scalelab.grading.out.codes import unknown, used
@@ -184,7 +185,7 @@ def told(report: Mapping[str, Any]) -> str:
     open_points = round(report["max_score"] - report["certain"], 2)
     more = (
         f" (provisional: {open_points:g} more points are still to be read, "
-        f"of {report['to_read']} student{'s' * (report['to_read'] != 1)})"
+        f"of {units.counted(report['to_read'], 'student')})"
     )
     return (
         f"Points: median {spread['median']:g} of {report['certain']:g}{more * bool(open_points)}, "
@@ -196,9 +197,7 @@ def told(report: Mapping[str, Any]) -> str:
 def changes(report: Mapping[str, Any]) -> str:
     """Say how many scores are not what they were the last time, "" for none."""
     count = report["changed"]
-    return f"{count} score{'s' * (count > 1)} changed since the last time: changes.csv" * bool(
-        count
-    )
+    return f"{units.counted(count, 'score')} changed since the last time: changes.csv" * bool(count)
 
 
 def asked(report: Mapping[str, Any]) -> str:

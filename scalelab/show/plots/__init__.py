@@ -19,11 +19,6 @@ SHEETS = Stamp("published", note="data sheets")
 Column = Sequence[float] | np.ndarray  # numbers, as many as there are points
 
 
-def workers_axis(log: bool = True, most: float = 1024) -> Axis:
-    """Return the axis that counts workers."""
-    return Axis("workers K", log=log, ticks=tuple(k for k in POWERS[::2] if k <= most))
-
-
 def against_ideal(
     title: str,
     workers: ArrayLike,

@@ -176,7 +176,7 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
         ),
         {
             "Size to buy": "none meets both limits" if at is None else f"{chosen} GPUs",
-            "Bill": "" if at is None else f"${bills[at]:,.0f}",
+            "Bill": "" if at is None else units.bill(bills[at]),
             "Done in": "" if at is None else units.text(days[at] * DAY, "s"),
             "Limited by": "" if at is None else rows[at].kind,
             "An hour sooner, next size": f"${hour:,.2f}" if hour else "",

@@ -61,7 +61,7 @@ def sizes(plan: Plan) -> Chart:
             "Limited by": at.kind,
         }
         if at.dollars is not None:
-            readouts["Bill"] = f"${at.dollars:,.0f}"
+            readouts["Bill"] = units.bill(at.dollars)
     what = "Days to the last token" if whole else "Seconds of a step"
     return Chart(
         f"{what} on {plan.job.cluster.device}, {units.text(plan.job.parameters / 1e9)} billion parameters",
