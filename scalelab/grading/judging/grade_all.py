@@ -20,7 +20,7 @@ from scalelab.files import atomic
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.box.sandbox import START, NoWorker, not_started
 from scalelab.grading.judging import result as results
-from scalelab.grading.judging.grade_one import QUICK, Unit, grade, settled
+from scalelab.grading.judging.grade_one import QUICK, Unit, grade_unsettled, settled
 from scalelab.grading.judging.result import Result
 from scalelab.refusal import Refusal
 
@@ -117,10 +117,10 @@ def dask(address: str) -> Iterator[concurrent.futures.Executor]:
     except (OSError, ValueError, TimeoutError):
         raise Refusal(wrong) from None
     with client:
-        yield _Cluster(client)
+        yield _DaskExecutor(client)
 
 
-class _Cluster(concurrent.futures.Executor):
+class _DaskExecutor(concurrent.futures.Executor):
     """The executor of a Dask client that knows how many workers there are just now."""
 
     def __init__(self, client):
@@ -261,9 +261,9 @@ def _loaded(job):
 
 
 def timed(job: Unit) -> tuple[float, Result | None]:
-    """Grade one submission where this runs; return (seconds, result)."""
+    """Grade one submission that is not settled where this runs; return (seconds, result)."""
     start = time.monotonic()
-    result = grade(job)
+    result = grade_unsettled(job)
     return time.monotonic() - start, result
 
 
