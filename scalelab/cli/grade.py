@@ -151,7 +151,9 @@ def _table(summary, place):
     from scalelab.units import counted
 
     lines = [", ".join(f"{n} {state}" for state, n in summary["states"].items() if n) or "nobody"]
-    lines += filter(None, [report.told(summary), report.changes(summary), report.asked(summary)])
+    lines += filter(
+        None, [report.headline(summary), report.changes(summary), report.asked(summary)]
+    )
     for task in summary["tasks"]:
         slip = f"  {task['slip'][0]} ({task['slip'][1]})" if task["slip"] else ""
         solved = "  not read" if task["solved"] is None else f"{task['solved']:>5.0%} solved"

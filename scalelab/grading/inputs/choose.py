@@ -101,10 +101,10 @@ def junk(path: str) -> bool:
     return any(p in _JUNK or re.match(r"\.(?!\.)", p) for p in PurePosixPath(path).parts)
 
 
-def shown(path: str) -> str:
+def printable(path: str) -> str:
     r"""Return a path as a remark may show it.
 
-    >>> shown("a" * 99 + ".py"), shown("x\x1b.py")
+    >>> printable("a" * 99 + ".py"), printable("x\x1b.py")
     ('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...', 'x?.py')
     """
     clean = "".join(letter if letter.isprintable() else "?" for letter in path)
@@ -165,14 +165,14 @@ def _about(chosen, slug):
     if not expected(chosen.name, slug):
         yield Flag("the notebook was renamed")
     if folder:
-        yield Flag(f"the notebook lay in {shown(folder)}")
+        yield Flag(f"the notebook lay in {printable(folder)}")
 
 
 def _about_others(chosen, others):
     if others:
-        listed = [f"{shown(path)} ({why})" for path, why in others.items()]
+        listed = [f"{printable(path)} ({why})" for path, why in others.items()]
         more = f" and {len(listed) - 5} more" if len(listed) > 5 else ""
-        counts = f"{len(others) + 1} notebooks; {shown(chosen.path)} counts"
+        counts = f"{len(others) + 1} notebooks; {printable(chosen.path)} counts"
         yield Flag(f"{counts}, not {', '.join(listed[:5])}{more}", GRAVE)
 
 
@@ -184,7 +184,7 @@ def _about_files(files):
 
 
 def _named(files):
-    names = [shown(file.path) for file in files]
+    names = [printable(file.path) for file in files]
     if len(names) > 5:
         names[5:] = [f"{len(names) - 5} more"]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

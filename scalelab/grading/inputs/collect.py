@@ -182,12 +182,14 @@ def _archive(place, patterns, choice):
             unsure.add(student)
     submissions = {}
     for (student, number), files in handed.items():
-        one, *others = (_id(student, n) for n in (number, *sorted(numbers[student] - {number})))
+        numbered, *others = (
+            _id(student, n) for n in (number, *sorted(numbers[student] - {number}))
+        )
         flags = [Flag("the file's name does not tell the student", GRAVE)] * (student in unsure)
         if others:
             same = f"shares the name with {', '.join(others)}: told apart by {_NUMBER}"
             flags.append(Flag(same))
-        name = one if others else student
+        name = numbered if others else student
         load = partial(choice, files)
         submissions[name] = Submission(name, flags=flags, load=load, platform_id=number)
     return submissions

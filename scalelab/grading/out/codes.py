@@ -34,11 +34,11 @@ def _explained(mark, task, items):
     )
 
 
-def told(mark: Mark, counted: bool) -> str:
+def in_words(mark: Mark, counted: bool) -> str:
     """Return a comment in words; where its items gave the score, each with its points.
 
     >>> mark = Mark(comment="#units, else fine. #why", items=(Item("a", "units", "No unit", -1.0),))
-    >>> told(mark, counted=True), told(mark, counted=False)
+    >>> in_words(mark, counted=True), in_words(mark, counted=False)
     ('No unit (-1), else fine. #why', 'No unit, else fine. #why')
     """
     words = {item.code: _words(item, counted) for item in mark.items}

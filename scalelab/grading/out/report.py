@@ -139,7 +139,7 @@ def _students(source, results, known, worths):
         student = result["student"]
         total = worths.get(student)
         due = late(result, known.get(student, NOTHING).due)
-        said = remarks(source, result, due)
+        odd = remarks(source, result, due)
         rows.append(
             {
                 "student": student,
@@ -147,8 +147,8 @@ def _students(source, results, known, worths):
                 "status": result["status"],
                 "points": total.points if total else None,
                 "to_read": total.unread if total else 0.0,
-                "remarks": [remark.text for remark in said],
-                "gravity": said[0].gravity if said else 0,
+                "remarks": [remark.text for remark in odd],
+                "gravity": odd[0].gravity if odd else 0,
             }
         )
     return sorted(rows, key=_need)
@@ -167,7 +167,7 @@ def html(report: Mapping[str, Any], feedback: str = "") -> str:
         title=f"{report['assignment']}: the class",
         report=report,
         states=states,
-        told=told(report),
+        headline=headline(report),
         bars=_bars(report),
         changes=changes(report),
         requests=_requests(report, feedback),
@@ -177,7 +177,7 @@ def html(report: Mapping[str, Any], feedback: str = "") -> str:
     )
 
 
-def told(report: Mapping[str, Any]) -> str:
+def headline(report: Mapping[str, Any]) -> str:
     """Say how the points are spread, and of which maximum, as long as somebody has to read."""
     spread = report["points"]
     if not spread:

@@ -16,7 +16,7 @@ from scalelab.show.chart import Axis, Chart, Points
 POWERS = 2.0 ** np.arange(0, 11)  # 1 to 1024
 MODEL = Stamp("model")
 SHEETS = Stamp("published", note="data sheets")
-Column = Sequence[float] | np.ndarray  # numbers, as many as there are points
+Values = Sequence[float] | np.ndarray  # numbers, as many as there are points
 
 
 def against_ideal(
@@ -59,7 +59,7 @@ def lines(
     x: Axis,
     y: Axis,
     columns: Mapping[str, ArrayLike],
-    at: Column,
+    at: Values,
     stamp: Stamp | None = None,
     limit: tuple[str, float] | None = None,
 ) -> Chart:

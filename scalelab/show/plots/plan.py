@@ -34,15 +34,17 @@ def sizes(plan: Plan) -> Chart:
     times = np.array([_days(one) if whole else one.seconds for one in rows])
     ideal = times * [one.efficiency * (one.useful_share or 1.0) for one in rows]
     low, high = times / plan.band, times * plan.band
-    said = "model" if fitting else "model, does not fit"
+    label = "model" if fitting else "model, does not fit"
     within = "nine of ten published runs lay within"
     if len(rows) == 1:
-        series = [Points(f"{said}; {within}", workers, times, "points", tone=1, low=low, high=high)]
+        series = [
+            Points(f"{label}; {within}", workers, times, "points", tone=1, low=low, high=high)
+        ]
     else:
         series = [
             Points("if nothing were lost", workers, ideal, "dashed", tone=0),
             Points(within, workers, times, "band", tone=1, low=low, high=high),
-            Points(said, workers, times, tone=1),
+            Points(label, workers, times, tone=1),
         ]
     deadline = plan.job.goal.deadline
     if whole and deadline is not None:

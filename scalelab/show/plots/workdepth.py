@@ -172,15 +172,15 @@ def graph(
 
     What costs nothing is drawn only where it is given, in round 0; the arrows lead past the rest.
     """
-    drawn = without_free(dag)
-    level, place = _rounds(drawn), _places(drawn)
+    visible = without_free(dag)
+    level, place = _rounds(visible), _places(visible)
     kind = {label: name for name, labels in kinds.items() for label in labels}
     marked: dict[str, list] = {}
-    for node, label in drawn.nodes(data="label"):
-        name = kind.get(label, "other") if drawn.nodes[node]["weight"] else "given"
+    for node, label in visible.nodes(data="label"):
+        name = kind.get(label, "other") if visible.nodes[node]["weight"] else "given"
         marked.setdefault(name, []).append(node)
     wide, high = max(level.values()) + 0.5, max(place.values()) + 0.6
-    ends = [(level[a], place[a], level[b], place[b]) for a, b in drawn.edges]
+    ends = [(level[a], place[a], level[b], place[b]) for a, b in visible.edges]
     series = [arrows("needs", ends, wide + 0.5, high - 0.4)]
     for tone, (name, chosen) in enumerate(sorted(marked.items(), key=lambda i: i[0] == "given"), 1):
         spots = [level[n] for n in chosen], [place[n] for n in chosen]
