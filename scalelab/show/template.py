@@ -38,8 +38,9 @@ def with_one_style(page: str) -> str:
     >>> with_one_style(f"<p>{style}<p>{style}") == f"<p>{style}<p>"
     True
     """
-    before, style, after = page.partition(f"<style>{asset('figure.css')}</style>")
-    return before + style + (after.replace(style, "") if style else "")
+    style = str(Markup("<style>{}</style>").format(asset("figure.css")))
+    before, found, after = page.partition(style)
+    return before + found + after.replace(style, "")
 
 
 def link(address: str, words: object) -> Markup:
