@@ -21,7 +21,11 @@ def number_fault(between: Sequence[float] | None, within: float | None) -> Fault
         other = difference(value, 0.0)  # any number will do: only its kind is of interest
         if other and other.stage != "value":
             return other
-        if want is not None and not math.isclose(value, want, rel_tol=within):
+        if (
+            within is not None
+            and want is not None
+            and not math.isclose(value, want, rel_tol=within)
+        ):
             return Difference("value", "not the right number")
         if want is None and between and not between[0] <= value <= between[1]:
             return Difference("value", f"not within {show(between[0])} and {show(between[1])}")

@@ -149,7 +149,7 @@ def _pieces(value, most):
         case {"figure": list()}:
             yield describe(value)
         case dict():
-            yield from _listed("{}", [*value.items()], most, lambda pair: _pair(*pair, most))
+            yield from _listed("{}", [*value.items()], most, lambda pair: _pair(pair, most))
         case Unreadable():
             yield value.what
         case _:
@@ -165,7 +165,8 @@ def _listed(brackets, items, most, pieces):
     yield brackets[1]
 
 
-def _pair(key, value, most):
+def _pair(pair, most):
+    key, value = pair
     yield f"{show(key)}: "
     yield from _pieces(value, most)
 
@@ -219,9 +220,10 @@ def _lists_differ(got, expected):
     if len(got) != len(expected):
         return Difference.of("shape", f"{{}}, where {len(expected)} were expected", got)
     differences = [
-        (n, difference(g, e)) for n, (g, e) in enumerate(zip(got, expected, strict=True), 1)
+        (n, d)
+        for n, (g, e) in enumerate(zip(got, expected, strict=True), 1)
+        if (d := difference(g, e))
     ]
-    differences = [(n, d) for n, d in differences if d]
     # All items of one stage before any of the next: a wrong type outranks a wrong value.
     for stage in ("type", "shape", "finite", "value"):
         for n, d in differences:

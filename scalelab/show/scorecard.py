@@ -230,7 +230,7 @@ def _axis(report):
 
 def _apart(values):
     """Return values far enough apart on a logarithmic axis to be written beside each other."""
-    apart = []
+    apart: list[float] = []
     for value in sorted(map(float, values)):
         if not apart or value >= 1.35 * apart[-1]:
             apart.append(value)

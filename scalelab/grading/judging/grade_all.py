@@ -91,7 +91,7 @@ class _Spawning(multiprocessing.context.SpawnContext):
     def __init__(self):
         self.processes = []
 
-    def Process(self, *args, **named):
+    def Process(self, *args, **named):  # type: ignore[override]  # a class there, called all the same
         process = super().Process(*args, **named)
         self.processes.append(process)
         return process
@@ -199,7 +199,9 @@ def _without_settled(jobs, finish):
 
 def _drain(pool, waiting, slots, finish, attempts, seconds):
     """Hand out jobs until all are done or the pool is broken; return those that are left."""
-    running, slow, broken, stopped = {}, [], False, None
+    running: dict[concurrent.futures.Future, Unit] = {}
+    slow: list[Unit] = []
+    broken, stopped = False, None
     waiting, began = waiting[::-1], time.monotonic()
     while (waiting or running or slow) and not broken:
         if not waiting and not running:
