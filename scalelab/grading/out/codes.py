@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from scalelab.grading.inputs.comments import WORD, Item
-from scalelab.grading.inputs.source import Source
-from scalelab.grading.inputs.tasks import task_of
+from scalelab.grading.inputs.source import Source, task_of
 from scalelab.grading.out.worth import Known, Mark
 
 # Neither a place in an address, nor a letter as HTML writes it, nor a heading.

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
-from scalelab.grading.inputs.source import Cell, Source
-from scalelab.grading.inputs.tasks import task_of
+from scalelab.grading.inputs.source import Cell, Source, task_of
 from scalelab.grading.judging.result import Result
 
 RUN = 5  # tokens

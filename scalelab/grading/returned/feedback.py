@@ -1,7 +1,6 @@
 """What a student reads: their code, what each check said, points and hints, on a page that runs nothing."""
 
-from scalelab.grading.inputs.source import Source, hints
-from scalelab.grading.inputs.tasks import number, tasks as tasks_of
+from scalelab.grading.inputs.source import Source, hints, number, tasks as tasks_of
 from scalelab.grading.judging.result import Result
 from scalelab.grading.out.codes import in_words
 from scalelab.grading.out.remarks import remarks

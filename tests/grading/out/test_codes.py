@@ -13,8 +13,7 @@ from nbgrader.plugins import CsvExportPlugin
 from scalelab.grading import classroom
 from scalelab.grading.inputs import course as courses
 from scalelab.grading.inputs.comments import Item
-from scalelab.grading.inputs.source import load
-from scalelab.grading.inputs.tasks import number, task_of
+from scalelab.grading.inputs.source import load, number, task_of
 from scalelab.grading.judging import grade_all
 from scalelab.grading.out import export
 from scalelab.grading.out.codes import in_words
