@@ -8,7 +8,7 @@ KIB, MIB = 2**10, 2**20
 
 
 class FakeBench:
-    """What `_workbench.Workbench` offers, on a clock that only work moves."""
+    """What `workbench.Workbench` offers, on a clock that only work moves."""
 
     name, threads, last = "cpu", 2, "DRAM"
     formats, products = ("fp32",), (256, 512, 1024)
