@@ -50,7 +50,7 @@ def build(record: type[_Record], data: object) -> _Record:
 
 def _value(kind, value, name):
     """Return the value if it is of this kind; lists become tuples, objects become records."""
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return build(kind, value)
     outer, inner = typing.get_origin(kind), typing.get_args(kind)
     if outer is tuple and isinstance(value, list):

@@ -69,6 +69,15 @@ def dollars(amount: SupportsFloat) -> str:
     return f"${text(amount)}"
 
 
+def bill(amount: SupportsFloat) -> str:
+    """Write what a run costs, to the dollar.
+
+    >>> bill(129024.4)
+    '$129,024'
+    """
+    return f"${scalar(amount):,.0f}"
+
+
 def parse(given: str, unit: str = "", name: str = "value") -> float:
     """Read a value written for people into SI: the inverse of `text`.
 

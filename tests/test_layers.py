@@ -82,9 +82,11 @@ def test_a_room_hands_out_all_its_modules_and_says_what_each_is_for():
 
 
 def test_no_folder_holds_more_than_fifteen_files():
-    """Nor a third with one prefix: that would be a room of its own."""
-    for folder in {path.parent for path in map(ROOT.joinpath, sources())}:
-        names = [one.stem for one in folder.glob("*.py") if one.stem != "__init__"]
+    """Nor a third with one prefix: that would be a room of its own; every test has that of tests."""
+    tests = (ROOT / "tests").rglob("*.py")
+    for folder in {path.parent for path in [*map(ROOT.joinpath, sources()), *tests]}:
+        stems = [one.stem for one in folder.glob("*.py") if one.stem != "__init__"]
+        names = [stem.removeprefix("test_") for stem in stems]
         assert len(names) <= 15, folder
         prefixes = Counter(name.split("_")[0] for name in names if name[0] != "_" and "_" in name)
         assert max(prefixes.values(), default=0) < 3, folder

@@ -12,6 +12,7 @@ from docutils import nodes
 from reach import Package
 from sphinx.util.docutils import SphinxDirective
 
+from scalelab import units
 from scalelab.models.scaling import speedup
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS
@@ -35,7 +36,7 @@ def bill(workers: float, serial: float) -> Chart:
     useful = HOURS * HOURLY
     wall = serial if serial else np.nan  # zero has no place on a logarithmic axis
     return Chart(
-        f"{workers:g} node{'' if workers == 1 else 's'}: {mine:.2f} hours for ${dollars:,.0f}",
+        f"{units.counted(workers, 'node')}: {mine:.2f} hours for {units.bill(dollars)}",
         Axis("hours until the run is done", log=True, ticks=(1, 4, 10, 20, 40, 80)),
         Axis("bill, dollars", log=True, low=1_000, high=MOST, ticks=(1_600, 4_000, 10_000, 40_000)),
         (
@@ -45,9 +46,9 @@ def bill(workers: float, serial: float) -> Chart:
         ),
         {
             "Done after": f"{mine:.2f} h",
-            "Bill": f"${dollars:,.0f}",
-            "Bought work": f"${useful:,.0f}",
-            "Bought waiting": f"${dollars - useful:,.0f}",
+            "Bill": units.bill(dollars),
+            "Bought work": units.bill(useful),
+            "Bought waiting": units.bill(dollars - useful),
         },
         MODEL,
     )

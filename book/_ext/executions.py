@@ -108,9 +108,9 @@ class PutTables(SphinxPostTransform):
         cache, rows = get_cache(self._cache), []
         for name in runs:
             source = nbformat.read(self.env.doc2path(name), as_version=4)
-            for one in claimed(cache.merge_match_into_notebook(source)[1]):
-                held = "held" if one["held"] else "did not hold"
-                cells = one["what"], one["expected"], one["here"], held
+            for claim in claimed(cache.merge_match_into_notebook(source)[1]):
+                outcome = "held" if claim["held"] else "did not hold"
+                cells = claim["what"], claim["expected"], claim["here"], outcome
                 rows.append(_row(self._chapter(name), *cells))
         return _table(("chapter", "claim", "expected", "here", ""), rows)
 

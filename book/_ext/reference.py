@@ -39,11 +39,11 @@ def signature(node: Definition) -> str:
 
 
 def _parameters(function: ast.FunctionDef) -> str:
-    given = ast.parse(ast.unparse(function)).body[0].args
-    for one in [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]:
-        if one:
-            one.annotation = None
-    return ast.unparse(given)
+    parameters = ast.parse(ast.unparse(function)).body[0].args
+    for parameter in ast.walk(parameters):
+        if isinstance(parameter, ast.arg):
+            parameter.annotation = None
+    return ast.unparse(parameters)
 
 
 def sentence(node: ast.AST) -> str:

@@ -27,7 +27,7 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import ENV_PICKLE_FILENAME
 from traitlets.config import Config
 
-from scalelab.show.template import asset
+from scalelab.show.template import with_one_style
 
 ASSIGNMENTS = "exercises/"
 
@@ -135,10 +135,8 @@ def mend_bibliography(app, page, template, context, doctree):
 
 
 def share_the_style(app, page, template, context, doctree):
-    """Put one copy of the figures' style before a page: each brings its own, to stand alone in a notebook."""
-    style, body = f"<style>{asset('figure.css')}</style>", context.get("body", "")
-    if style in body:
-        context["body"] = style + body.replace(style, "")
+    """Keep one copy of the figures' style."""
+    context["body"] = with_one_style(context.get("body", ""))
 
 
 def setup(app):

@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from scalelab.checks.plain import ITEMS, Unreadable, plain, type_name
+from scalelab.checks.plain import ITEMS, plain, type_name
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,9 @@ def _bare(function):
 def _failed(error):
     if issubclass(type(error), NotImplementedError):
         return Outcome(attempted=False)
-    said = plain(str(error))
-    said = "" if isinstance(said, Unreadable) else said
-    return Outcome(error=type_name(type(error)), said=" ".join(said.split())[:200])
+    message = plain(str(error))
+    words = message.split() if isinstance(message, str) else []
+    return Outcome(error=type_name(type(error)), said=" ".join(words)[:200])
 
 
 class _Sink(io.TextIOBase):

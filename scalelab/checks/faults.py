@@ -21,7 +21,11 @@ def number_fault(between: Sequence[float] | None, within: float | None) -> Fault
         other = difference(value, 0.0)  # any number will do: only its kind is of interest
         if other and other.stage != "value":
             return other
-        if want is not None and not math.isclose(value, want, rel_tol=within):
+        if (
+            within is not None
+            and want is not None
+            and not math.isclose(value, want, rel_tol=within)
+        ):
             return Difference("value", "not the right number")
         if want is None and between and not between[0] <= value <= between[1]:
             return Difference("value", f"not within {show(between[0])} and {show(between[1])}")
@@ -78,24 +82,26 @@ def figure_fault(
     def _panel_fault(panels, want):
         if len(panels) <= panel:
             return Difference("shape", f"{len(panels)} panels, where {panel + 1} were expected")
-        shown = panels[panel]
-        drawn = shown["lines"] + shown["points"]
-        if len(drawn) < lines:
-            return Difference("shape", f"{len(drawn)} lines are drawn, where {lines} were expected")
+        axes = panels[panel]
+        curves = axes["lines"] + axes["points"]
+        if len(curves) < lines:
+            return Difference(
+                "shape", f"{len(curves)} lines are drawn, where {lines} were expected"
+            )
         for axis in ("x", "y") if labelled else ():
-            if not shown[f"{axis}label"].strip():
+            if not axes[f"{axis}label"].strip():
                 return Difference("value", f"its {axis}-axis has no label")
         for axis, scale in zip("xy", scales or (), strict=False):
-            if shown[f"{axis}scale"] != scale:
+            if axes[f"{axis}scale"] != scale:
                 return Difference("value", f"its {axis}-axis is not {scale}")
-        return None if want is None else _line_fault(drawn, want)
+        return None if want is None else _line_fault(curves, want)
 
-    def _line_fault(drawn, want):
-        named = [curve for curve in drawn if curve["label"] == line]
+    def _line_fault(curves, want):
+        named = [curve for curve in curves if curve["label"] == line]
         if isinstance(line, str) and not named:
             return Difference("shape", f"no line is labelled {line!r}")
         if not isinstance(line, str):
-            named = drawn[line : line + 1]
+            named = curves[line : line + 1]
         for axis, numbers in zip("xy", want, strict=True):
             if wrong := difference(named[0][axis], list(numbers)):
                 begin = f"the {axis} of its line:"

@@ -67,9 +67,9 @@ def judge_function(
     n, fault = next((n, fault) for n, fault in enumerate(faults) if fault)
     if hidden:
         return Judged(WRONG, slip or FRESH[fault.stage], slip)
-    said, shown = slip or fault.text, show(outcomes[n].value)
-    returned = f"{_written(name, cases[n])} returned {shown}"
-    text = returned if said == shown else f"{returned}; {said}"
+    reason, value = slip or fault.text, show(outcomes[n].value)
+    returned = f"{_written(name, cases[n])} returned {value}"
+    text = returned if reason == value else f"{returned}; {reason}"
     return Judged(WRONG, text, slip or fault.slip)
 
 

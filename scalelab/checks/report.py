@@ -120,7 +120,7 @@ def report(title: str, verdicts: Sequence[Verdict], worth: float) -> str:
     if all(v.state == MISSING for v in verdicts):
         reasons = dict.fromkeys(_line(v) for v in verdicts if v.text)
         return "\n".join([f"{title}: not attempted, {score}", *reasons])
-    lines = [f"{title}: {score}", *(_line(v) for v in told(verdicts)), to_come(verdicts)]
+    lines = [f"{title}: {score}", *(_line(v) for v in worth_telling(verdicts)), to_come(verdicts)]
     return "\n".join(filter(None, lines))
 
 
@@ -148,7 +148,7 @@ def to_come(verdicts: Sequence[Verdict]) -> str:
     return ""
 
 
-def told(verdicts: Sequence[Verdict]) -> list[Verdict]:
+def worth_telling(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the verdicts that say something: a look at a value does not, once it is judged."""
     judged = {(v.name, v.what) for v in verdicts if v.hidden}
     return [v for v in verdicts if v.state != READABLE or (v.name, v.what) not in judged]

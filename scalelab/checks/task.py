@@ -40,7 +40,7 @@ from scalelab.checks.report import (
     show,
     sum_of,
     to_come,
-    told,
+    worth_telling,
 )
 from scalelab.checks.value import judge_value
 from scalelab.checks.words import Known
@@ -248,7 +248,7 @@ class Task:
             if earned + open_points(self.verdicts, self.points) < self.points - 0.01:
                 raise Incomplete(text)
             earned = self.points  # nbgrader's validator calls partial credit a failure
-        rows = [(v.state, about(v), v.text) for v in told(self.verdicts)]
+        rows = [(v.state, about(v), v.text) for v in worth_telling(self.verdicts)]
         title = f"Task {self.name}: {sum_of(self.verdicts, self.points)}"
         show(text, title, rows, to_come(self.verdicts))
         return Earned(earned)

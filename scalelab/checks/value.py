@@ -74,10 +74,10 @@ def judge_value(
             slip = unit_slip(value, want, unit)
         if hidden and not slip:
             return Judged(WRONG, GRADED[wrong.stage])
-        said, slip = slip or wrong.text, slip or wrong.slip
+        reason, slip = slip or wrong.text, slip or wrong.slip
     else:
-        said = slip
-    return Judged(WRONG, said if hidden else f"it is {show(value)}; {said}", slip)
+        reason = slip
+    return Judged(WRONG, reason if hidden else f"it is {show(value)}; {reason}", slip)
 
 
 def _part(value, part):

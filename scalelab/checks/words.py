@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
+from scalelab import units
 from scalelab.checks import reading
 from scalelab.checks.plain import Unreadable
 from scalelab.refusal import Refusal
@@ -96,9 +97,9 @@ def describe(value: object) -> str:
         case str():
             return f"the text {show(value)}"
         case list() | tuple():
-            return f"a list of {len(value)} item{'s' * (len(value) != 1)}"
+            return f"a list of {units.counted(len(value), 'item')}"
         case {"figure": list() as panels}:
-            return f"a figure of {len(panels)} panel{'s' * (len(panels) != 1)}"
+            return f"a figure of {units.counted(len(panels), 'panel')}"
         case dict():
             return "a dictionary"
         case Unreadable():
@@ -148,7 +149,7 @@ def _pieces(value, most):
         case {"figure": list()}:
             yield describe(value)
         case dict():
-            yield from _listed("{}", [*value.items()], most, lambda pair: _pair(*pair, most))
+            yield from _listed("{}", [*value.items()], most, lambda pair: _pair(pair, most))
         case Unreadable():
             yield value.what
         case _:
@@ -164,7 +165,8 @@ def _listed(brackets, items, most, pieces):
     yield brackets[1]
 
 
-def _pair(key, value, most):
+def _pair(pair, most):
+    key, value = pair
     yield f"{show(key)}: "
     yield from _pieces(value, most)
 
@@ -218,9 +220,10 @@ def _lists_differ(got, expected):
     if len(got) != len(expected):
         return Difference.of("shape", f"{{}}, where {len(expected)} were expected", got)
     differences = [
-        (n, difference(g, e)) for n, (g, e) in enumerate(zip(got, expected, strict=True), 1)
+        (n, d)
+        for n, (g, e) in enumerate(zip(got, expected, strict=True), 1)
+        if (d := difference(g, e))
     ]
-    differences = [(n, d) for n, d in differences if d]
     # All items of one stage before any of the next: a wrong type outranks a wrong value.
     for stage in ("type", "shape", "finite", "value"):
         for n, d in differences:

@@ -65,8 +65,8 @@ def command(
     from scalelab.curves import text
     from scalelab.curves.answer import judge
 
-    given = streams.source(file)
-    messages = _messages(*given) if isinstance(given, tuple) else None
+    source = streams.source(file)
+    messages = _messages(*source) if isinstance(source, tuple) else None
     if messages is not None:
         of_tables = {"--family": family, "--most": most, "--rate": rate, "--despite": despite}
         for name, value in (of_tables | {"--plot": plot, "--full": full}).items():
@@ -78,7 +78,7 @@ def command(
         from scalelab.show import picture
 
         picture.checked(plot)
-    table = streams.table(given)
+    table = streams.table(source)
     judged = judge(table, targets, family=family, despite=despite, most=most, rate=rate)
     if plot:
         from scalelab.show import scaling

@@ -1,6 +1,5 @@
 """`scalelab grade`: a class, from its submissions to scores, feedback and reports."""
 
-import json as plain_json
 import os
 import sys
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import click
 
+from scalelab.cli import streams
 from scalelab.refusal import Failure, Refusal
 
 SHOWN = 20  # students with remarks that the table names, besides all who failed
@@ -100,11 +100,10 @@ def command(
                 f"{error.filename or this_course.graded} cannot be written ({what}): what is done is kept, "
                 "so make room and go on with --resume"
             ) from None
-    click.echo(
-        plain_json.dumps(summary, indent=1)
-        if json
-        else _table(summary, this_course.graded / assignment)
-    )
+    if json:
+        streams.echo_json(summary)
+    else:
+        click.echo(_table(summary, this_course.graded / assignment))
 
 
 def _wish(tasks, no_gradebook, cell_seconds, call_seconds, submission_seconds, **asked):
@@ -135,36 +134,39 @@ def _bar():
 
 def _doctor(json):
     from scalelab.grading.box import bubblewrap
+    from scalelab.tables.text import aligned
 
-    said = dict(bubblewrap.doctor())
+    answers = dict(bubblewrap.doctor())
     if json:
-        click.echo(plain_json.dumps(said, indent=1))
+        streams.echo_json(answers)
         return
-    width = max(map(len, said))
-    for question, answer in said.items():
-        click.echo(f"{question:{width}}  {answer}")
+    for line in aligned([*answers.items()], left=(0, 1)):
+        click.echo(line)
 
 
-def _table(told, place):
+def _table(summary, place):
     """Return the class report in some lines: nobody who failed is left out."""
     from scalelab.grading.judging.result import FAILED
     from scalelab.grading.out import report
+    from scalelab.units import counted
 
-    lines = [", ".join(f"{n} {state}" for state, n in told["states"].items() if n) or "nobody"]
-    lines += filter(None, [report.told(told), report.changes(told), report.asked(told)])
-    for task in told["tasks"]:
+    lines = [", ".join(f"{n} {state}" for state, n in summary["states"].items() if n) or "nobody"]
+    lines += filter(
+        None, [report.headline(summary), report.changes(summary), report.asked(summary)]
+    )
+    for task in summary["tasks"]:
         slip = f"  {task['slip'][0]} ({task['slip'][1]})" if task["slip"] else ""
         solved = "  not read" if task["solved"] is None else f"{task['solved']:>5.0%} solved"
         lines.append(f"{solved:12}  {task['name']}{slip}"[:110])
-    odd = [row for row in told["students"] if row["remarks"]]
+    odd = [row for row in summary["students"] if row["remarks"]]
     failed = [row for row in odd if row["status"] == FAILED]
     others = odd[len(failed) :]
     for row in [*failed, *others[:SHOWN]]:
         lines.append(f"{row['status']}  {row['student']}: {'; '.join(row['remarks'])}"[:110])
     if others[SHOWN:]:
         lines.append(f"and {len(others) - SHOWN} more with remarks")
-    if "similar" in told:
-        count = len(told["similar"])
-        pairs = f"{count or 'no'} pair{'s' * (count != 1)} of students wrote much the same"
-        lines.append(f"{pairs}: {place / 'similar.html'}")
+    if "similar" in summary:
+        count = len(summary["similar"])
+        pairs = counted(count, "pair") if count else "no pairs"
+        lines.append(f"{pairs} of students wrote much the same: {place / 'similar.html'}")
     return "\n".join([*lines, f"{place / 'report.html'} shows all of it"])

@@ -19,6 +19,7 @@ def command(json: bool, out: Path | None) -> None:
     """
     from scalelab.files import atomic
     from scalelab.measure.host.machine import this_machine
+    from scalelab.tables.text import aligned
 
     machine = this_machine()
     if out is not None:
@@ -26,20 +27,21 @@ def command(json: bool, out: Path | None) -> None:
     if json:
         streams.echo(machine)
         return
-    facts = {
-        name: value for name, value in vars(machine).items() if value not in (None, "", {}, ())
-    }
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        click.echo(f"{name.replace('_', ' '):{width}}  {_told(name, value)}")
+    facts = [
+        (name.replace("_", " "), _in_words(name, value))
+        for name, value in vars(machine).items()
+        if value not in (None, "", {}, ())
+    ]
+    for line in aligned(facts, left=(0, 1)):
+        click.echo(line)
 
 
-def _told(name, value):
+def _in_words(name, value):
     from scalelab import units
 
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_told(name, one)}" for key, one in value.items())
+        return ", ".join(f"{key} {_in_words(name, one)}" for key, one in value.items())
     if isinstance(value, tuple):
-        return ", ".join(" ".join(_told(*item) for item in vars(one).items()) for one in value)
+        return ", ".join(" ".join(_in_words(*item) for item in vars(one).items()) for one in value)
     unit = {"memory": "B", "caches": "B", "power_limit": "W"}.get(name)
     return units.text(value, unit, binary=unit == "B") if unit and value else str(value)

@@ -61,6 +61,6 @@ def _read(file):
     raw = streams.piped(file, plan_file.MOST_BYTES)
     if raw is not None:
         return plan_file.parse(raw, "stdin")
-    if streams.named(file, ["example"]):
+    if streams.named(file, lambda: ["example"]):
         return plan_file.parse(plan_file.example(), "example")
     return plan_file.read(file)

@@ -30,7 +30,7 @@ def command(slugs: tuple[str, ...], check: bool, exam: bool) -> int:
     code = 0
     for slug in slugs or release.slugs(Path.cwd()):
         try:
-            place = release.one(Path.cwd(), slug, check, exam)
+            place = release.release(Path.cwd(), slug, check, exam)
         except Refusal as refusal:
             click.echo(f"scalelab: {refusal}", err=True)
             code = 2

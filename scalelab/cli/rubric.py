@@ -55,13 +55,10 @@ def command(file: str, json: bool, full: bool, html: Path | None, **asked: Any) 
       scalelab rubric nv_gnmt_dgx1_v100_fp16 --price 3 --tolerance 0.3
       scalelab rubric nv_gnmt_dgx1_v100_fp16 --price 3 --tolerance 0.3 --noise 0.159 --noise-runs 50
     """
-    import json as writer
-
+    from scalelab.files import atomic
     from scalelab.rubric import rubric
 
     if html is not None:
-        from scalelab.files import atomic
-
         atomic.checked(html)  # before anything is computed for it
     measured = _measured(
         file,
@@ -72,12 +69,11 @@ def command(file: str, json: bool, full: bool, html: Path | None, **asked: Any) 
     )
     report = rubric.judge(measured, **_asked(**asked))
     if html is not None:
-        from scalelab.files import atomic
         from scalelab.show.report import page_of
 
         atomic.put(html, page_of(report))
     if json:
-        click.echo(writer.dumps(rubric.plain(report, full), indent=1, allow_nan=False))
+        streams.echo_json(rubric.plain(report, full))
         return
     tell(report)
 
@@ -99,12 +95,11 @@ def tell(report: Report) -> None:
     from scalelab.rubric.caveats import remarks
     from scalelab.rubric.text import verdict
     from scalelab.show import scorecard
+    from scalelab.tables.text import aligned
 
     click.echo(f"{scorecard.scores(report)}\n\n{scorecard.gates(report)}\n")
-    lines = scorecard.findings(report)
-    width = max(map(len, lines))
-    for name, text in lines.items():
-        click.echo(f"{name:{width}}  {text}")
+    for line in aligned([*scorecard.findings(report).items()], left=(0, 1)):
+        click.echo(line)
     click.echo(f"\n{verdict(report)}")
     for remark in remarks(report):
         click.echo(f"- {remark}")

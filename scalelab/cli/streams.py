@@ -38,9 +38,12 @@ def piped(given: str | Path, most: int) -> bytes | None:
     return sys.stdin.buffer.read(most + 1) if str(given) == "-" else None
 
 
-def named(given: str | Path, names: Container[str]) -> bool:
-    """Whether FILE is one of the names that need no file; a file of that name goes first."""
-    return str(given) in names and not os.path.lexists(given)
+def named(given: str | Path, names: Callable[[], Container[str]]) -> bool:
+    """Whether FILE is one of the names that need no file; a file of that name goes first.
+
+    The names are asked for only where there is no such file: those of the public series take reading.
+    """
+    return not os.path.lexists(given) and str(given) in names()
 
 
 def source(given: str) -> Series | tuple[str, str]:
@@ -52,7 +55,7 @@ def source(given: str) -> Series | tuple[str, str]:
     raw = piped(given, grid.MOST_BYTES)
     if raw is not None:
         return "stdin", files.decoded("stdin", raw, grid.MOST_BYTES)
-    if named(given, datasets.names()):
+    if named(given, datasets.names):
         return datasets.load(given)
     return given, files.text(given, grid.MOST_BYTES)
 
@@ -139,11 +142,7 @@ def _existing(path):
         raise Refusal("--append must go with --out FILE, got no file: name the one to add to")
     if not path.exists():
         return None
-    try:
-        record = None if path.suffix == ".csv" else records.from_json(files.text(path))
-    except Refusal as error:
-        raise Refusal(f"{path}: {error}") from None
-    record = record or spreadsheet.read(path)
+    record = spreadsheet.read(path) if path.suffix == ".csv" else files.record(path)
     if not isinstance(record, records.Recording):
         raise Refusal(
             f"{path} must hold a Recording, got a {type(record).__name__}: name another file"

@@ -1,7 +1,7 @@
 """A size that was not measured: a value, a 90 % interval, and how often such intervals were right.
 
 The interval widens with the distance from the last row and with the disagreement of the families.
-How much noise and drift to expect was learned (`tests/calibrate.py`) from the public scaling results
+How much noise and drift to expect was learned (`tests/learning/calibrate.py`) from the public scaling results
 in the package, where the coverage was measured, each system judged by what the others taught, and
 from simulated tables. Where five rows have 0.3 % to 3 % of independent noise about an exact curve,
 intervals held the next doubling in 87 to 89 %.
@@ -39,8 +39,8 @@ class Coverage:
     share: float  # of those held, every system counting once
 
 
-# What `settings` and `coverage` of tests/calibrate.py return, and a digest of all that they depend on;
-# a test compares it, and `python -m tests.learned` learns anew.
+# What `settings` and `coverage` of tests/learning/calibrate.py return, and a digest of all that they
+# depend on; a test compares it, and `python -m tests.learning.learned` learns anew.
 LEARNED_FROM = "b7847e2cea5a5deb96b70af07a75ef6b8da4e46f695b8b82a011c036cccbc3af"
 CALIBRATED = Learned(noise=0.0003, drift=1000.0)
 # The largest size, from all smaller ones; any later size, from three or more smaller ones.

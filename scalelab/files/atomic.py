@@ -4,6 +4,7 @@ Every time one is written anew beside the old file and then put in its place. Re
 """
 
 import contextlib
+import errno
 import os
 import threading
 from pathlib import Path
@@ -11,9 +12,10 @@ from pathlib import Path
 from scalelab import records
 from scalelab.arguments import shown
 from scalelab.files import spreadsheet
-from scalelab.refusal import Refusal
+from scalelab.refusal import Failure, Refusal
 
 UNFINISHED = ".new"  # how a file ends that was being written when its writer was killed
+_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EIO}  # no other name would be better
 
 
 def write(path: str | Path, record: records.Record) -> None:
@@ -34,13 +36,18 @@ def write(path: str | Path, record: records.Record) -> None:
         put(path, records.to_json(record))
 
 
-def put(path: str | Path, text: str) -> None:
-    """Put a text into a file in the same way."""
+def put(path: str | Path, content: str | bytes) -> None:
+    """Put a text, or bytes such as those of a picture, into a file in the same way."""
     target = checked(path)
     try:
-        keep(target, text.encode())
+        keep(target, content.encode() if isinstance(content, str) else content)
     except OSError as error:
-        raise _unwritable(path, error.strerror or "an error") from None
+        cause = error.strerror or "an error"
+        if error.errno in _THE_DISK:
+            raise Failure(
+                f"{path} could not be written ({cause}), and is as it was before: make room"
+            ) from None
+        raise _unwritable(path, cause) from None
 
 
 def keep(path: Path, data: bytes, sync: bool = True) -> None:

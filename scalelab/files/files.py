@@ -1,6 +1,6 @@
 """Files of unknown origin: read at most so much, and name file and place of what is wrong.
 
-Everything that is not as expected becomes a ValueError of one sentence, whatever Python made of it.
+Everything that is not as expected becomes a Refusal of one sentence, whatever Python made of it.
 """
 
 import gzip
@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from scalelab import units
+from scalelab import records, units
 from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
@@ -75,6 +75,15 @@ def loaded(path: str | Path, content: str) -> Any:
         ) from None
     except ValueError as error:  # an integer of thousands of digits
         raise wrong(path, "", "hold numbers that fit", str(error), "look for digits") from None
+
+
+def record(path: str | Path, content: str | None = None) -> records.Record:
+    """Return the record that a file holds, or its content if that is here already."""
+    content = text(path) if content is None else content
+    try:
+        return records.from_json(content)
+    except Refusal as error:
+        raise Refusal(f"{path}: {error}") from None
 
 
 def wrong(path: str | Path, place: str, expected: str, given: object, remedy: str) -> Refusal:

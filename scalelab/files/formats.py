@@ -5,7 +5,6 @@ from pathlib import Path
 from scalelab import records
 from scalelab.files import files, spreadsheet
 from scalelab.files.nccl import nccl_tests
-from scalelab.refusal import Refusal
 
 
 def read(path: str | Path) -> records.Recording:
@@ -25,10 +24,7 @@ def read(path: str | Path) -> records.Recording:
 
 
 def _recording(path):
-    try:
-        record = records.from_json(files.text(path))
-    except Refusal as error:
-        raise Refusal(f"{path}: {error}") from None
+    record = files.record(path)
     if isinstance(record, records.Sample):
         return records.Recording(Path(path).stem, (record,))
     if not isinstance(record, records.Recording):

@@ -217,7 +217,7 @@ def _job(course, source, submission, wish, checks):
 
 def _checks(source, tasks):
     """Return the ids of the checks of some tasks, each named by number or id."""
-    named = {}
+    named: dict[str, str] = {}
     for cell in source.cells:
         if cell.check:
             number = source.titles[cell.id].split(" ")[0].rstrip(".")

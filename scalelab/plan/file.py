@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from scalelab.arguments import shown
+from scalelab.files import files
 from scalelab.models.kernels import transformer
 from scalelab.models.kernels.transformer import Transformer
 from scalelab.models.machines import hardware
@@ -25,17 +26,11 @@ NEEDED = ("model", "training", "cluster")
 def read(path: Path) -> Job:
     """Return the job in a file; what ends in .json is JSON, all else TOML."""
     try:
-        if not path.is_file():
-            raise FileNotFoundError(2, "no such file" if not path.exists() else "not a file")
-        with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "no path"
-        raise Refusal(
-            f"FILE must be one that can be read, got {shown(str(path))} ({why}): "
-            "scalelab plan --example > plan.toml writes one to start from"
-        ) from None
-    return parse(raw, path.name)
+        content = files.text(path, MOST_BYTES)
+    except Refusal as error:
+        start = "scalelab plan --example > plan.toml writes one to start from"
+        raise Refusal(f"{error}; {start}") from None
+    return parse(content, path.name)
 
 
 def parse(raw: bytes | str, name: str = "plan.toml") -> Job:
@@ -89,14 +84,9 @@ def described(given: object, name: str = "plan") -> Job:
 
 def _decoded(raw, name):
     kind = "JSON" if name.lower().endswith(".json") else "TOML"
-    if len(raw) > MOST_BYTES:
-        raise Refusal(f"{name} must be at most 1 MiB, got more: a plan is a page of text")
+    text = files.decoded(name, raw, MOST_BYTES) if isinstance(raw, bytes) else raw
     try:
-        text = raw.decode("utf-8-sig") if isinstance(raw, bytes) else raw
         return json.loads(text) if kind == "JSON" else tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        why, remedy = f"byte {error.start} of something else", "save it as UTF-8"
-        kind = "text in UTF-8"
     except RecursionError:
         why, remedy = "brackets in brackets without end", "tables one level deep are enough"
     except ValueError as error:

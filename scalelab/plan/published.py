@@ -5,7 +5,7 @@ independent and count as one. The band was judged the same way.
 """
 
 LEVEL = 0.9
-# Learned by tests/plan/learning.py from published_runs.json. Of the dense 16-bit peak.
+# Learned by tests/learning/planned.py from published_runs.json. Of the dense 16-bit peak.
 SHARES = {"A100": 0.6611, "H100": 0.5262}
 BAND = 1.287
 COVERAGE = (30, 34, 7)  # runs inside the band, of how many, of how many systems

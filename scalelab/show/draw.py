@@ -83,16 +83,22 @@ def svg(chart: Chart) -> tuple[str, dict[str, list[float]]]:
         if _unmarked(series):
             group = image.index(f'id="series-{number}"')
             image = image[:group] + image[group:].replace('style="', 'style="display: none; ', 1)
-    image = re.sub(r"<metadata>.*?</metadata>", "", image, flags=re.DOTALL)
+    image = of_the_page(image)
     for size in ("width", "height"):  # the page decides
         image = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", image, count=1)
     image = re.sub(r"font-family: [^;]*; ", "", image)  # the page's own
-    for colour, name in INKS.items():
-        image = image.replace(colour, f"var(--sl-{name})")
     own = hashlib.sha256(image.encode()).hexdigest()[:8]  # ids of two figures must not meet
     image = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>f{own}-", image)
     paper = figure.get_figwidth() / POINT, figure.get_figheight() / POINT
     return image, {"x": _scale(axes, "x", *paper), "y": _scale(axes, "y", *paper)}
+
+
+def of_the_page(image: str) -> str:
+    """Return matplotlib's SVG with the colours of where it stands, light or dark, for its own."""
+    image = re.sub(r"<metadata>.*?</metadata>", "", image, flags=re.DOTALL)
+    for colour, name in INKS.items():
+        image = image.replace(colour, f"var(--sl-{name})")
+    return image
 
 
 def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:

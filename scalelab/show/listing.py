@@ -68,11 +68,11 @@ def _bare(text: str) -> str:
     (function,) = ast.parse(textwrap.dedent(text)).body
     if not isinstance(function, ast.FunctionDef):
         raise Refusal("formula must be given functions, got a class: show its source")
-    said = (ast.get_docstring(function) or "").partition("\n")[0]
-    given = [*function.args.args, *function.args.kwonlyargs]
-    for one in given:
+    sentence = (ast.get_docstring(function) or "").partition("\n")[0]
+    parameters = [*function.args.args, *function.args.kwonlyargs]
+    for one in parameters:
         one.annotation = None
-    function.returns, names = None, {one.arg for one in given}
+    function.returns, names = None, {one.arg for one in parameters}
     body = [one for one in function.body[1:] if not _guards(one, names)]
     helpers = {one.name: one for one in body if isinstance(one, ast.FunctionDef)}
     function.body = [
@@ -82,7 +82,7 @@ def _bare(text: str) -> str:
         for line in _inlined(one, helpers)
     ]
     head, *rest = ast.unparse(ast.fix_missing_locations(function)).split("\n")
-    comment = textwrap.wrap(said, 74, initial_indent="    # ", subsequent_indent="    # ")
+    comment = textwrap.wrap(sentence, 74, initial_indent="    # ", subsequent_indent="    # ")
     return "\n".join([head, *comment, *rest]) + "\n"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from scalelab.arguments import shown
+from scalelab.files import atomic
 from scalelab.refusal import Refusal
 from scalelab.show import draw, page
 from scalelab.show.chart import Chart
@@ -24,30 +25,21 @@ _STYLE = Markup(
 )
 
 
-def checked(path: str | Path) -> Path:
-    """Return the path if a picture can be written there."""
+def checked(path: str | Path) -> None:
+    """Refuse a path where no picture can be written, before one is made."""
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise Refusal(
             f"a picture must end in {', '.join(SUFFIXES)}, got {shown(str(path))}: choose one"
         )
-    if path.is_dir() or not path.parent.is_dir():
-        raise Refusal(
-            f"a picture must go into a folder that exists, got {shown(str(path))}: name another"
-        )
-    return path
+    atomic.checked(path)
 
 
 def write(chart: Chart, path: str | Path) -> None:
     """Write a chart to a file of the kind that its ending names."""
-    path = checked(path)
-    make = {".svg": _svg, ".png": _png, ".html": _html}[path.suffix.lower()]
-    try:
-        path.write_bytes(make(chart))
-    except OSError as error:
-        raise Refusal(
-            f"{path} must be a file that can be written, got {shown(error.strerror)}: name another"
-        ) from None
+    checked(path)
+    make = {".svg": _svg, ".png": _png, ".html": _html}[Path(path).suffix.lower()]
+    atomic.put(path, make(chart))
 
 
 def _html(chart):
@@ -72,16 +64,13 @@ def _svg(chart):
     out = io.StringIO()
     with matplotlib.rc_context(draw.style()):
         _titled(chart).savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    image = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.DOTALL)
-    for colour, name in draw.INKS.items():
-        image = image.replace(colour, f"var(--sl-{name})")
     style = _STYLE.format(light=_declared(draw.LIGHT), dark=_declared(draw.DARK))
     opening = _OPENING.format(chart.describe())
     words = _WORDS.format(chart.title, chart.describe())
     return re.sub(
         r"<svg([^>]*)>",
         lambda found: f"{opening}{found[1]}>{words}{style}",
-        image,
+        draw.of_the_page(out.getvalue()),
         count=1,
     ).encode()
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from scalelab.rubric import text
 from scalelab.rubric.caveats import remarks
 from scalelab.show import page, scorecard
-from scalelab.show.template import rendered
+from scalelab.show.template import rendered, with_one_style
 
 if TYPE_CHECKING:
     from scalelab.rubric.report import Report
@@ -26,7 +26,7 @@ _FRAME = Markup(
 def page_of(report: Report, claim: str = "") -> str:
     """Return the whole page; `claim` is what the author writes beside the verdict."""
     figures = (scorecard.speedup, scorecard.efficiency, scorecard.cost)
-    return rendered(
+    written = rendered(
         "rubric.html",
         title=f"Scaling rubric: {report.name}",
         verdict=text.verdict(report),
@@ -40,6 +40,7 @@ def page_of(report: Report, claim: str = "") -> str:
         remarks=remarks(report),
         unmeasured=unmeasured(report),
     )
+    return with_one_style(written)
 
 
 class Embedded:
@@ -112,7 +113,7 @@ def _asked(report):
         if getattr(limits, name) is not None:
             asked[name] = f"at most {units.text(getattr(limits, name), unit)}"
     if limits.budget is not None:
-        asked["budget"] = f"at most ${units.text(limits.budget)}"
+        asked["budget"] = f"at most {units.dollars(limits.budget)}"
     if limits.throughput is not None:
         asked["throughput"] = f"at least {units.text(limits.throughput)} per second"
     return asked | {"among those": f"the {limits.objective}"}

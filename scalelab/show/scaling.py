@@ -101,19 +101,20 @@ def _totals(table):
 
 def _measured(table):
     """One point per size: its median, with the interval of it where there are replicates."""
-    by_size = {}
+    by_size: dict[float, list[float]] = {}
     for k, value in zip(*_totals(table), strict=True):
         by_size.setdefault(k, []).append(value)
     sizes = sorted(by_size)
-    ends = {"low": [], "high": []}
+    middle = [statistics.median(by_size[size]) for size in sizes]
+    if len(table.rows) == len(sizes):
+        return Points("measured", sizes, middle, "points", tone=1)
+    low, high = [], []
     for size in sizes:
         runs = sorted(by_size[size])
         rank = ranks.narrowest(len(runs))[0]
-        ends["low"].append(runs[rank - 1])
-        ends["high"].append(runs[-rank])
-    ends = ends if len(table.rows) > len(sizes) else {}
-    middle = [statistics.median(by_size[size]) for size in sizes]
-    return Points("measured", sizes, middle, "points", tone=1, **ends)
+        low.append(runs[rank - 1])
+        high.append(runs[-rank])
+    return Points("measured", sizes, middle, "points", tone=1, low=low, high=high)
 
 
 def _marks(table, findings, tones):
@@ -129,7 +130,8 @@ def _marks(table, findings, tones):
     ]
     named = [(name, points) for name, points in named if points][:_MOST_MARKS]
     for (name, points), tone in zip(named, itertools.cycle(tones)):
-        yield Points(name.replace("_", " "), *zip(*points, strict=True), "points", tone=tone)
+        workers, values = zip(*points, strict=True)
+        yield Points(name.replace("_", " "), workers, values, "points", tone=tone)
 
 
 def _best(judged, at):

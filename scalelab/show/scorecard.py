@@ -124,8 +124,8 @@ def findings(report: Report) -> dict[str, str]:
         lines[f"speedup at K = {largest.workers}"] = (
             f"measured {largest.speedup:.2f}x, model {report.predicted_speedup:.2f}x"
         )
-    held = {True: "yes", False: "no", None: "undecided"}[report.quality_held]
-    lines["quality held"] = f"{held} (largest drift {_quality(report.max_drift, report)})"
+    answer = {True: "yes", False: "no", None: "undecided"}[report.quality_held]
+    lines["quality held"] = f"{answer} (largest drift {_quality(report.max_drift, report)})"
     lines["cheapest per work"] = f"K = {report.cheapest}"
     efficient = report.largest_efficient
     lines[f"efficiency >= {report.limits.floor:.2f} up to"] = (
@@ -231,7 +231,7 @@ def _axis(report):
 
 def _apart(values):
     """Return values far enough apart on a logarithmic axis to be written beside each other."""
-    apart = []
+    apart: list[float] = []
     for value in sorted(map(float, values)):
         if not apart or value >= 1.35 * apart[-1]:
             apart.append(value)

@@ -31,6 +31,18 @@ def asset(name: str) -> Markup:
     return Markup(_text(name))  # noqa: S704  nobody else writes into it
 
 
+def with_one_style(page: str) -> str:
+    """Return a page with one copy of the figures' style: each brings its own, to stand alone in a notebook.
+
+    >>> style = f"<style>{asset('figure.css')}</style>"
+    >>> with_one_style(f"<p>{style}<p>{style}") == f"<p>{style}<p>"
+    True
+    """
+    style = str(Markup("<style>{}</style>").format(asset("figure.css")))
+    before, found, after = page.partition(style)
+    return before + found + after.replace(style, "")
+
+
 def link(address: str, words: object) -> Markup:
     """Return a link to another place of our pages.
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalelab import records
 from scalelab.files import files
-from scalelab.refusal import Refusal
 from scalelab.tables import columns as _columns
 
 MOST_BYTES = 2**23
@@ -144,10 +142,7 @@ def _transposed(path, columns):
 
 def _recording(path, content):
     """Rows of a run that this package recorded: one per repetition."""
-    try:
-        recording = records.from_json(content)
-    except Refusal as error:
-        raise Refusal(f"{path}: {error}") from None
+    recording = files.record(path, content)
     rows, first = [], {}
     for sample in recording.samples:
         given = sample.given

@@ -1,4 +1,4 @@
-"""Run the benches named, or every bench_*.py of this folder; exit code 1 when a promise is broken.
+"""Run the benches named, or all of this folder; exit code 1 when a promise is broken.
 
 python -m tests.bench [NAME ...], such as `timing probe`.
 """
@@ -12,13 +12,11 @@ import time
 from scalelab.units import text
 from tests import bench
 
-PREFIX = "bench_"
-
 
 def main(names):
     """Print one line per comparison as soon as it is known, and how long each bench took."""
-    found = [m.name for m in pkgutil.iter_modules(bench.__path__) if m.name.startswith(PREFIX)]
-    known = [name.removeprefix(PREFIX) for name in found]
+    modules = [module.name for module in pkgutil.iter_modules(bench.__path__)]
+    known = [name for name in modules if not name.startswith(("_", "test_"))]
     unknown = [name for name in names if name not in known]
     if unknown:
         sys.stderr.write(
@@ -29,7 +27,7 @@ def main(names):
     broken = 0
     for name in names or known:
         start = time.perf_counter()
-        for row in importlib.import_module(f"tests.bench.{PREFIX}{name}").rows():
+        for row in importlib.import_module(f"tests.bench.{name}").rows():
             broken += not row.kept
             promised = f"{row.least:.2f} to {row.limit:.2f}" if row.least else f"{row.limit:.2f}"
             promised = "nothing" if row.limit == math.inf else promised

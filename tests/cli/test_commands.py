@@ -23,8 +23,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from scalelab import records
-from scalelab.cli import commands, main, options
+from scalelab.cli import commands, main, options, streams
+from scalelab.data import datasets
 from scalelab.files import spreadsheet
+from scalelab.grading.box import bubblewrap
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.ranks import agent, capacity, workers
 from scalelab.measure.ranks.workers import WorkerError
@@ -284,6 +286,16 @@ def test_junk_is_refused_in_one_sentence(arguments, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_public_series_are_read_only_where_no_file_has_the_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("sysbench_cpu").write_text("workers,seconds\n1,60\n2,31\n")
+    datasets._all.cache_clear()
+    assert streams.source("sysbench_cpu") == ("sysbench_cpu", Path("sysbench_cpu").read_text())
+    assert datasets._all.cache_info().currsize == 0
+    Path("sysbench_cpu").unlink()
+    assert streams.source("sysbench_cpu").unit == "events/s"
+
+
 @pytest.mark.parametrize("command", [("machine",), SHORT], ids=["machine", "run"])
 def test_what_is_no_file_is_never_replaced_by_one(command, tmp_path):
     """Nor through a link: as root, `--out` would otherwise turn a device into a file."""
@@ -294,6 +306,29 @@ def test_what_is_no_file_is_never_replaced_by_one(command, tmp_path):
         assert "got something else" in refusal(scalelab(*command, "--out", path))
         assert path.is_fifo()
     assert link.is_symlink()
+
+
+@pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
+def test_a_full_disk_is_a_failure_and_no_mistake_of_who_asked(tmp_path):
+    """Both of what is recorded and of what is drawn; a page of memory is the whole disk."""
+    disk, table = tmp_path / "disk", tmp_path / "table.csv"
+    disk.mkdir()
+    table.write_text("workers,seconds\n1,60\n2,31\n4,16\n8,9\n")
+    box = ["bwrap", "--dev-bind", "/", "/", "--size", "4096", "--tmpfs", str(disk)]
+    for command in (
+        ["machine", "--out", disk / "m.json"],
+        ["fit", table, "--plot", disk / "p.png"],
+    ):
+        line = shlex.join([*MODULE, *map(str, command)])
+        script = (
+            f"head -c 4096 /dev/zero > {disk}/filler; {line}; code=$?; ls -A {disk}; exit $code"
+        )
+        done = subprocess.run(
+            [*box, "sh", "-c", script], capture_output=True, text=True, cwd=ROOT, check=False
+        )
+        assert done.returncode == 1, done.stderr
+        assert "could not be written (No space left on device)" in done.stderr
+        assert done.stdout == "filler\n"
 
 
 def test_a_link_to_a_file_stays_a_link(tmp_path):

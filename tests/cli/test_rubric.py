@@ -13,6 +13,7 @@ from scalelab.measure.capstone import one_pass
 from scalelab.rubric import gate, rubric
 from scalelab.rubric.text import verdict
 from scalelab.show import report as pages, scorecard
+from scalelab.show.template import asset
 from tests.cli.command import scalelab
 from tests.measure.capstone.test_one_pass import one
 from tests.notebooks import ROOT
@@ -289,6 +290,7 @@ def test_every_figure_of_the_report_has_its_words_and_its_numbers():
         assert f'aria-label="{chart.describe()}"' in page
         assert all("recommended, K = 8" in c for c in chart.columns() if "recommended" in c)
     assert page.count('class="sl-twin"') == 3
+    assert page.count(asset("figure.css")) == 1
     assert "prefers-color-scheme: dark" in page
     assert "@media print" in page
     assert 'name="viewport"' in page

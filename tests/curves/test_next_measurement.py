@@ -11,7 +11,7 @@ from scalelab.curves.posterior import predictive
 from scalelab.curves.predict import CALIBRATED, predict
 from scalelab.curves.rows import Rows
 from scalelab.models.scaling import laws
-from tests import calibrate
+from tests.learning import calibrate
 
 K = np.array([1.0, 2, 4, 8, 16])
 BENT = [100, 189, 352, 600, 930]

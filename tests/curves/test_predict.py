@@ -11,8 +11,8 @@ from scalelab.curves.fit import Refused, log_rates
 from scalelab.curves.predict import CALIBRATED, LATER, LEARNED_FROM, NEXT, predict
 from scalelab.curves.rows import Rows
 from scalelab.models.scaling import laws
-from tests import calibrate, learned
-from tests.bench.bench_holdout import stretched
+from tests.bench.holdout import stretched
+from tests.learning import calibrate, learned
 
 K = np.array([1.0, 2, 4, 8, 16])
 BENT = [100, 189, 352, 600, 930]
@@ -29,7 +29,7 @@ def judged(request):
 
 
 def test_the_settings_and_the_coverage_that_are_printed_were_learned_from_what_is_here():
-    assert learned.digest() == LEARNED_FROM, "learn anew: python -m tests.learned"
+    assert learned.digest() == LEARNED_FROM, "learn anew: python -m tests.learning.learned"
 
 
 def test_the_digest_sees_a_changed_step_and_no_changed_word():

@@ -21,6 +21,7 @@ from scalelab import data, records
 from scalelab.files import atomic, extrap, files, formats, kineto, spreadsheet
 from scalelab.files.nccl import nccl_tests
 from scalelab.records import Machine, Recording, Sample
+from scalelab.refusal import Failure
 from scalelab.tables import audit, table
 from tests.files import record_strategies as drawn
 from tests.notebooks import ROOT
@@ -306,7 +307,7 @@ def test_a_file_is_whole_at_any_moment(step, error, tmp_path, monkeypatch):
         raise error
 
     monkeypatch.setattr(step, ended)
-    expected = (KeyboardInterrupt, None) if error is KeyboardInterrupt else (ValueError, "No space")
+    expected = (KeyboardInterrupt, None) if error is KeyboardInterrupt else (Failure, "No space")
     with pytest.raises(expected[0], match=expected[1]):
         atomic.write(path, STEP)
     assert records.from_json(path.read_text()) == LAPTOP

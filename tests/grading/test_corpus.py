@@ -145,7 +145,7 @@ def test_honest_classes_of_all_assignments_have_the_points_that_stock_nbgrader_g
     graded = honest.read()
     assert [*graded] == SLUGS
     assert sum(one["submissions"] for one in graded.values()) >= 300
-    assert {slug: one["differ"] for slug, one in graded.items()} == dict.fromkeys(SLUGS, [])
+    assert [slug for slug, one in graded.items() if one["differ"]] == []
     for one in graded.values():  # neither all right nor all wrong, or they would compare little
         assert 0.3 < one["points"] / one["most"] < 0.95
 

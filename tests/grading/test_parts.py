@@ -149,7 +149,7 @@ def test_plain_data_crosses_unchanged(value):
 def test_whatever_a_process_sends_becomes_plain_data_or_an_outcome(message):
     plain_kinds = (type(None), type(...), bool, int, float, complex, str, list, dict, Unreadable)
     assert isinstance(wire.decoded(message), plain_kinds)
-    assert isinstance(wire.heard(message), Outcome)
+    assert isinstance(wire.from_message(message), Outcome)
 
 
 # --- finding -------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The reader of plan files: units, defaults, and one sentence for whatever is wrong."""
 
 import copy
+import gzip
 import json
 import re
 import tomllib
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from scalelab.plan import file, plan, text as plan_text
+from scalelab.refusal import Refusal
 from tests.plan.test_plan import TINY
 
 SENTENCE = re.compile(r"[^\n]+ must [^\n]+, got [^\n]+: [^\n]+")
@@ -176,7 +178,7 @@ def test_limits_want_what_they_limit():
         (b"[model\n", "a.toml", "a.toml must be TOML, got Expected"),
         (b"{", "a.json", "a.json must be JSON, got Expecting"),
         (b"[1]", "a.json", "a.json must hold tables"),
-        (b"\xff\xfe", "a.toml", "a.toml must be text in UTF-8"),
+        (b"\xff\xfe", "a.toml", "a.toml byte 1 must be UTF-8 text"),
         (b"[" * 100_000, "a.json", "brackets in brackets"),
         (b"a = " + b"[" * 100_000, "a.toml", "brackets in brackets"),
         (b"model = 1", "a.toml", "a.toml must have a table training"),
@@ -192,6 +194,18 @@ def test_what_is_no_plan_is_refused_in_one_sentence(raw, name, expected):
     with pytest.raises(ValueError, match=re.escape(expected)) as caught:
         file.parse(raw, name)
     assert SENTENCE.fullmatch(str(caught.value))
+
+
+def test_a_file_is_read_as_every_other_of_the_package(tmp_path):
+    """Unpacked if it is packed, up to a size, and with a way out if there is none."""
+    packed = tmp_path / "plan.toml"
+    packed.write_bytes(gzip.compress(EXAMPLE.encode()))
+    assert file.read(packed) == file.parse(EXAMPLE)
+    packed.write_bytes(gzip.compress(b"#" * (file.MOST_BYTES + 1)))
+    with pytest.raises(Refusal, match="must hold at most 1 MiB"):
+        file.read(packed)
+    with pytest.raises(Refusal, match=r"No such file.+--example > plan.toml writes one"):
+        file.read(tmp_path / "none.toml")
 
 
 def test_a_mark_at_the_beginning_of_a_file_does_no_harm():

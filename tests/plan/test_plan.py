@@ -20,7 +20,7 @@ from scalelab.plan import (
     text as plan_text,
 )
 from scalelab.plan.row import Against
-from tests.plan import learning
+from tests.learning import planned
 
 TINY = {
     "model": {"layers": 8, "hidden": 1024, "heads": 16, "vocabulary": 32000},
@@ -77,7 +77,7 @@ def test_a_step_by_hand_from_the_published_numbers_of_megatron():
 
 def test_the_published_rate_of_that_run_lies_within_the_band():
     """137 TFLOP/s of what ran, per device."""
-    run = learning.runs()[0]
+    run = planned.runs()[0]
     share = published.SHARES["A100"]
     seconds = plan_step.time(run.job, run.job.layout, run.workers, share).seconds
     flops = 96 * 512 * 2048 * 24 * 2304**2 * (1 + 2048 / 6 / 2304 + 51200 / 16 / 24 / 2304)
@@ -297,7 +297,7 @@ def test_a_batch_that_shares_evenly_is_asked_for_and_wastes_nothing():
 
 def test_a_whole_published_run_lies_within_the_band():
     """Llama 3 405B took 30.84 million H100 hours for 15.6 T tokens, by its model card and its paper."""
-    run = next(one for one in learning.runs() if one.name == "Llama 3 405B, 16384 GPUs")
+    run = next(one for one in planned.runs() if one.name == "Llama 3 405B, 16384 GPUs")
     cluster = dataclasses.replace(
         run.job.cluster, failures=50_000 * 3600.0, usable_memory=1.0, sizes=(16384,)
     )

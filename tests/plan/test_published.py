@@ -10,10 +10,10 @@ from scalelab.data import datasets, published
 from scalelab.models.cost import mfu
 from scalelab.models.kernels import transformer
 from scalelab.plan import memory as plan_memory, plan, published as plan_published
+from tests.learning import planned
 from tests.notebooks import ROOT
-from tests.plan import learning
 
-RUNS = learning.runs()
+RUNS = planned.runs()
 PAGE = (ROOT / "book/planner.md").read_text()
 every_run = pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
 
@@ -59,20 +59,20 @@ def test_seconds_give_the_utilization_that_was_published():
 
 
 def test_the_constants_are_what_the_runs_teach():
-    assert learning.shares() == pytest.approx(plan_published.SHARES, abs=5e-4)
-    assert learning.band() == pytest.approx(plan_published.BAND, abs=5e-4)
-    assert learning.coverage() == plan_published.COVERAGE
+    assert planned.shares() == pytest.approx(plan_published.SHARES, abs=5e-4)
+    assert planned.band() == pytest.approx(plan_published.BAND, abs=5e-4)
+    assert planned.coverage() == plan_published.COVERAGE
 
 
 def test_a_run_is_predicted_without_its_own_system():
     """Were Llama 3 a hundred times slower, its own prediction would not move."""
-    alone = learning.shares(without=("llama-3",))["H100"]
-    own = [learning.needed(run) for run in RUNS if run.system == "mpt-h100"]
+    alone = planned.shares(without=("llama-3",))["H100"]
+    own = [planned.needed(run) for run in RUNS if run.system == "mpt-h100"]
     assert alone == pytest.approx(median(own))
 
 
 def test_the_model_is_off_by_no_more_than_it_says():
-    off = [abs(seconds / run.seconds - 1) for run, seconds in learning.errors()]
+    off = [abs(seconds / run.seconds - 1) for run, seconds in planned.errors()]
     assert len(off) >= 8
     assert median(off) < 0.12
     assert max(off) < 0.35
@@ -100,10 +100,10 @@ def test_the_page_shows_the_errors_that_the_code_makes():
             units.text(seconds, "s"),
             f"{seconds / run.seconds - 1:+.0%}",
         )
-        for run, seconds in learning.errors()
+        for run, seconds in planned.errors()
     ]
     assert rows == made
-    off = median(abs(seconds / run.seconds - 1) for run, seconds in learning.errors())
+    off = median(abs(seconds / run.seconds - 1) for run, seconds in planned.errors())
     assert f"The median error is {off:.0%}." in PAGE
     inside, of, _ = plan_published.COVERAGE
     assert f"{inside} of {of} do" in PAGE

@@ -15,6 +15,7 @@ import scalelab.models.kernels
 import scalelab.models.machines
 import scalelab.models.network
 import scalelab.models.scaling
+import scalelab.models.waiting
 from scalelab.models.machines import failures
 from scalelab.models.network.network import Network
 from scalelab.models.scaling import speedup

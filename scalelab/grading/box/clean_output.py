@@ -14,23 +14,23 @@ Shown = dict[str, Any]  # text, pictures as PNG in base64, error as [name, messa
 _NOTHING: Shown = {"text": "", "pictures": [], "error": None}
 
 
-def stopped(name: str, said: str) -> Shown:
+def stopped(name: str, message: str) -> Shown:
     """Return what is known of a cell that did not come to its end."""
-    return {**_NOTHING, "error": [name, said, None]}
+    return {**_NOTHING, "error": [name, message, None]}
 
 
-def cleaned(said: Mapping[str, Any]) -> Shown:
+def cleaned(transcript: Mapping[str, Any]) -> Shown:
     """Return what a cell showed as bounded, clean text and pictures."""
-    error = said.get("error")
+    error = transcript.get("error")
     error = error if isinstance(error, list) and len(error) == 3 else None
     if error:
         line = error[2] if isinstance(error[2], int) else None
         error = [_text(error[0], 80), _text(error[1], 300), line]
-    shown = said.get("shown")
-    shown = shown if isinstance(shown, list) else []
-    pairs = [p for p in shown[:20] if isinstance(p, list) and len(p) == 2]
+    outputs = transcript.get("shown")
+    outputs = outputs if isinstance(outputs, list) else []
+    pairs = [p for p in outputs[:20] if isinstance(p, list) and len(p) == 2]
     texts = [
-        _text(said.get("text"), LETTERS),
+        _text(transcript.get("text"), LETTERS),
         *(_text(t, LETTERS) for k, t in pairs if k == "text"),
     ]
     pictures = [p for k, p in pairs if k == "png" and isinstance(p, str) and _png(p)]

@@ -143,7 +143,7 @@ def _fork(walls, work, channel=None):
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
         finally:
             os._exit(status)
-    if walls:
+    if own is not None:
         namespaces.own_processes(own)
     return pid, os.pidfd_open(pid)
 

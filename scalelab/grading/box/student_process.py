@@ -109,7 +109,7 @@ def _answers(names, asked):
         yield {"callable": callable(value), "value": wire.encoded(plain(value))}
     cases = map(wire.unpacked, asked.get("cases", ()))
     for outcome in calls(names.get(asked.get("call")), cases, asked["seconds"]):
-        yield {"outcome": wire.told(outcome)}
+        yield {"outcome": wire.as_message(outcome)}
 
 
 def _quiet():

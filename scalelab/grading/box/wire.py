@@ -173,13 +173,13 @@ def clean(text: str) -> str:
     return "".join(c if c >= " " or c in "\n\t" else "\ufffd" for c in text)
 
 
-def told(outcome: Outcome) -> list[Any]:
+def as_message(outcome: Outcome) -> list[Any]:
     """Turn an Outcome into what JSON can say."""
     return [encoded(outcome.value), outcome.error, outcome.said, outcome.attempted]
 
 
-def heard(message: Any) -> Outcome:
-    """Return the Outcome that `told` told, whatever it is."""
+def from_message(message: Any) -> Outcome:
+    """Return the Outcome that `as_message` made a message of, whatever it is."""
     try:
         value, error, said, attempted = message
         return Outcome(decoded(value), clean(error)[:80], clean(said)[:200], attempted is True)

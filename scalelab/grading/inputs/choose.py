@@ -77,9 +77,9 @@ def choose(files: Iterable[File], slug: str, look: Look, most_bytes: int = BYTES
     chosen, others = notebooks[0], {}
     if len(notebooks) > 1:
         chosen, others = _counting(notebooks, slug, look, most_bytes)
-    data, said = _seen(chosen, look, most_bytes)
+    data, _, reason = _seen(chosen, look, most_bytes)
     flags = (*_about(chosen, slug), *_about_others(chosen, others), *_about_files(beside))
-    return Loaded(data, "" if data is not None else said, flags, chosen.when)
+    return Loaded(data, reason, flags, chosen.when)
 
 
 def expected(name: str, slug: str) -> bool:
@@ -101,10 +101,10 @@ def junk(path: str) -> bool:
     return any(p in _JUNK or re.match(r"\.(?!\.)", p) for p in PurePosixPath(path).parts)
 
 
-def shown(path: str) -> str:
+def printable(path: str) -> str:
     r"""Return a path as a remark may show it.
 
-    >>> shown("a" * 99 + ".py"), shown("x\x1b.py")
+    >>> printable("a" * 99 + ".py"), printable("x\x1b.py")
     ('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...', 'x?.py')
     """
     clean = "".join(letter if letter.isprintable() else "?" for letter in path)
@@ -115,8 +115,9 @@ def _counting(notebooks, slug, look, most_bytes):
     """Return the notebook that counts, and {path: what is the matter with it} of the others."""
     states = []
     for file in notebooks[:NOTEBOOKS]:  # one by one: all of them may not fit into memory
-        data, said = _seen(file, look, most_bytes)
-        states.append((file, (data is None, said == UNTOUCHED), said))
+        data, worked_on, reason = _seen(file, look, most_bytes)
+        remark = reason or ("older" if worked_on else UNTOUCHED)
+        states.append((file, (data is None, not worked_on), remark))
     best = min(state for _, state, _ in states)
     among = [file for file, state, _ in states if state == best]
     if best == WORKED_ON:
@@ -124,19 +125,19 @@ def _counting(notebooks, slug, look, most_bytes):
         among = [file for file in among if latest - file.when <= SAME_TIME]
         if not expected(among[0].name, slug):
             among.sort(key=lambda file: file.when, reverse=True)
-    others = {file.path: said or "older" for file, _, said in states if file is not among[0]}
+    others = {file.path: remark for file, _, remark in states if file is not among[0]}
     return among[0], others | {file.path: "not looked at" for file in notebooks[NOTEBOOKS:]}
 
 
 def _seen(file, look, most_bytes):
-    """Return a notebook's bytes and "" or UNTOUCHED, or None and the reason why it is none of ours."""
+    """Return a notebook's bytes and whether it was worked on, or None and last why it is none of ours."""
     data, reason = _data(file, most_bytes)
     if data is None:
-        return None, reason
+        return None, False, reason
     try:
-        return data, "" if look(data) else UNTOUCHED
+        return data, look(data), ""
     except NotASubmission as why:
-        return None, str(why)
+        return None, False, str(why)
 
 
 def _data(file, most_bytes):
@@ -165,14 +166,14 @@ def _about(chosen, slug):
     if not expected(chosen.name, slug):
         yield Flag("the notebook was renamed")
     if folder:
-        yield Flag(f"the notebook lay in {shown(folder)}")
+        yield Flag(f"the notebook lay in {printable(folder)}")
 
 
 def _about_others(chosen, others):
     if others:
-        listed = [f"{shown(path)} ({why})" for path, why in others.items()]
+        listed = [f"{printable(path)} ({why})" for path, why in others.items()]
         more = f" and {len(listed) - 5} more" if len(listed) > 5 else ""
-        counts = f"{len(others) + 1} notebooks; {shown(chosen.path)} counts"
+        counts = f"{len(others) + 1} notebooks; {printable(chosen.path)} counts"
         yield Flag(f"{counts}, not {', '.join(listed[:5])}{more}", GRAVE)
 
 
@@ -184,7 +185,7 @@ def _about_files(files):
 
 
 def _named(files):
-    names = [shown(file.path) for file in files]
+    names = [printable(file.path) for file in files]
     if len(names) > 5:
         names[5:] = [f"{len(names) - 5} more"]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -182,12 +182,14 @@ def _archive(place, patterns, choice):
             unsure.add(student)
     submissions = {}
     for (student, number), files in handed.items():
-        one, *others = (_id(student, n) for n in (number, *sorted(numbers[student] - {number})))
+        numbered, *others = (
+            _id(student, n) for n in (number, *sorted(numbers[student] - {number}))
+        )
         flags = [Flag("the file's name does not tell the student", GRAVE)] * (student in unsure)
         if others:
             same = f"shares the name with {', '.join(others)}: told apart by {_NUMBER}"
             flags.append(Flag(same))
-        name = one if others else student
+        name = numbered if others else student
         load = partial(choice, files)
         submissions[name] = Submission(name, flags=flags, load=load, platform_id=number)
     return submissions
@@ -235,7 +237,7 @@ def _patterns(slug, pattern):
 
 def _by_student(files, certain, likely):
     """Yield (student, platform's number, file, whether that is sure), the path being the student's."""
-    folders = {}
+    folders: dict[str, tuple[str, str]] = {}
     left = []
     for file in files:
         match = _match(certain, file.path) if file.notebook else None
@@ -245,7 +247,7 @@ def _by_student(files, certain, likely):
             left.append(file)
     # From the top downwards: what lies in the folder of a student who is known is that student's.
     for file in sorted(left, key=lambda file: (not file.notebook, file.path.count("/"))):
-        folder = next(filter(folders.get, _above(file.path)), None)
+        folder = next((above for above in _above(file.path) if above in folders), None)
         match = _match([*certain, *likely], file.path)
         if folder is not None:
             yield *folders[folder], replace(file, path=file.path[len(folder) + 1 :]), True

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from scalelab.arguments import shown
 from scalelab.grading.inputs.course import Course
 from scalelab.grading.inputs.lists import Entry, rows
-from scalelab.grading.inputs.source import Source
-from scalelab.grading.inputs.tasks import by_name
+from scalelab.grading.inputs.source import Source, by_name
 
 COLUMNS = ("assignment", "task", "code", "text")
 WORD = r"[^\W\d]\w*(?:-\w+)*"  # no number: people write of #2

@@ -26,7 +26,7 @@ class Group:
     students: tuple[str, ...]
 
 
-class _Work(NamedTuple):
+class _Priority(NamedTuple):
     """What makes the work of one member count before that of another; `digest` is the same for the same."""
 
     readable: bool = False
@@ -55,7 +55,7 @@ def counting(group: Group, submissions: Iterable[Submission], source: Source) ->
     if not handed or len(group.students) < 2:
         return next(iter(handed), None)
     # A single one counts whatever it is, so it need not be read.
-    works = [_work(one, source) for one in handed] if len(handed) > 1 else [_Work()]
+    works = [_priority(one, source) for one in handed] if len(handed) > 1 else [_Priority()]
     best = works.index(max(works, key=lambda work: work[:4]))
     names = [one.student for one in handed]
     others = [n for n in range(len(handed)) if n != best]
@@ -74,13 +74,13 @@ def _listed(names, places):
     return " and ".join(names[n] for n in places)
 
 
-def _work(submission, source):
+def _priority(submission, source):
     """Return what a submission holds, without its bytes: a class of them would fill the memory."""
     loaded = submission.loaded()
     try:
         handed = read(loaded.data or b"", source)
     except Exception:  # why it cannot be read is told where it counts
-        return _Work()
+        return _Priority()
     written = {
         name: texts
         for name, texts in handed.answers.items()
@@ -88,7 +88,7 @@ def _work(submission, source):
     }
     contents = json.dumps([written, handed.own])
     when = datetime.fromisoformat(loaded.when) if loaded.when else datetime.min
-    return _Work(
+    return _Priority(
         readable=True,
         written=bool(written or handed.own),
         when=when.replace(tzinfo=when.tzinfo or UTC),

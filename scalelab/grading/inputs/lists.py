@@ -49,8 +49,8 @@ def rows(course: Course, table: str, columns: Sequence[str]) -> list[Entry]:
     names = [name.lower() for name in lines[0][1]]
     missing = [name for name in columns if names.count(name) != 1]
     if missing:
-        one = f"line 1 with the columns {', '.join(columns)}"
-        raise _wrong(table, f"{one}, each once", shown(", ".join(lines[0][1])))
+        heading = f"line 1 with the columns {', '.join(columns)}"
+        raise _wrong(table, f"{heading}, each once", shown(", ".join(lines[0][1])))
     known = _assignments(course) if "assignment" in columns else []
     entries = []
     for line, cells in lines[1:]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 
+from scalelab import units
 from scalelab.grading.inputs.flag import GRAVE, HARMLESS, NOTICED, Flag
 from scalelab.grading.inputs.skim import ATTACHED, BYTES, without_outputs
 from scalelab.grading.inputs.source import Cell, Source
@@ -314,5 +315,5 @@ def _own_cells(cells, used, handed):
             room = max(room - len(cell.text), 0)
     count = sum(map(len, handed.extras.values()))
     if count:
-        own = f"{count} cell{'s' * (count > 1)} of the student's own"
+        own = f"{units.counted(count, 'cell')} of the student's own"
         handed.flags.append(Flag(own, HARMLESS))

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from scalelab.arguments import shown
 from scalelab.grading.inputs.course import Course
 from scalelab.grading.inputs.lists import rows
-from scalelab.grading.inputs.source import Source
-from scalelab.grading.inputs.tasks import by_name
+from scalelab.grading.inputs.source import Source, by_name
 
 TABLE = "regrades.csv"
 COLUMNS = ("student", "assignment", "task", "request")

@@ -1,4 +1,4 @@
-"""The source of an assignment: its cells and checks, by exercise, and the hints folded into its questions."""
+"""The source of an assignment: its cells, exercises and tasks, and the hints folded into its questions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,9 @@ from typing import TYPE_CHECKING
 
 from scalelab.checks.fresh import secret as found_secret
 from scalelab.refusal import Refusal
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 VERSION = "3"  # of the grader: another one grades everything again
 
@@ -173,8 +177,41 @@ def _text(cell):
     return "".join(cell["source"])
 
 
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
+def tasks(source: Source) -> Iterator[list[Cell]]:
+    """Yield the cells of each task, the one that is graded last.
+
+    >>> cells = (Cell("a", "code", "", ""), Cell("b", "code", "", "", graded=True), Cell("c", "code", "", ""))
+    >>> [[cell.id for cell in task] for task in tasks(Source("x", cells))]
+    [['a', 'b']]
+    """
+    task: list[Cell] = []
+    for cell in source.cells:
+        task.append(cell)
+        if cell.graded:
+            yield task
+            task = []
+
+
+def number(source: Source, graded: str) -> str:
+    """Return the number of the task of a graded cell.
+
+    >>> cells = (Cell("q", "markdown", "### 1.2. Out of reach", ""), Cell("c", "code", "", "", graded=True))
+    >>> number(Source("x", cells), "c")
+    '1.2'
+    """
+    return source.titles[graded].split(" ")[0].rstrip(".")
+
+
+def task_of(source: Source) -> dict[str, str]:
+    """Return {cell: the graded cell of its task}."""
+    return {cell.id: task[-1].id for task in tasks(source) for cell in task}
+
+
+def by_name(source: Source) -> dict[str, str]:
+    """Return {what a task may be called by, its number or a cell of it: its graded cell}."""
+    numbers = {number(source, cell.id): cell.id for cell in source.cells if cell.graded}
+    return task_of(source) | numbers
+
 
 HINT = re.compile(r"\bhints?\b", re.IGNORECASE)
 _FOLDED = re.compile(

@@ -97,7 +97,8 @@ def _symbols(text):
 def _changed(text):
     """Return the names to which a cell gives a value made from the one they had before, as in `x = x + 1`."""
     tree = _tree(_MAGIC.sub("pass", text))
-    changed, stored = set(), set()
+    changed: set[str] = set()
+    stored: set[str] = set()
     for statement in tree.body if tree else ():
         now = _of(statement, ast.Store)
         if isinstance(statement, ast.AugAssign):

@@ -270,7 +270,7 @@ class _Run:
         self.calling = outcomes
         message = {"call": name, "cases": cases, "seconds": left}
         for reply in self._answers(fork, message, left + GRACE, len(cases)):
-            outcomes.append(wire.heard(reply.get("outcome")))
+            outcomes.append(wire.from_message(reply.get("outcome")))
             if outcomes[-1].error == "Timeout":
                 outcomes[-1] = self.timeout  # not what a student's process says of it
                 break

@@ -20,7 +20,7 @@ from scalelab.files import atomic
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.box.sandbox import START, NoWorker, not_started
 from scalelab.grading.judging import result as results
-from scalelab.grading.judging.grade_one import QUICK, Unit, grade, settled
+from scalelab.grading.judging.grade_one import QUICK, Unit, grade_unsettled, settled
 from scalelab.grading.judging.result import Result
 from scalelab.refusal import Refusal
 
@@ -91,7 +91,7 @@ class _Spawning(multiprocessing.context.SpawnContext):
     def __init__(self):
         self.processes = []
 
-    def Process(self, *args, **named):
+    def Process(self, *args, **named):  # type: ignore[override]  # a class there, called all the same
         process = super().Process(*args, **named)
         self.processes.append(process)
         return process
@@ -117,10 +117,10 @@ def dask(address: str) -> Iterator[concurrent.futures.Executor]:
     except (OSError, ValueError, TimeoutError):
         raise Refusal(wrong) from None
     with client:
-        yield _Cluster(client)
+        yield _DaskExecutor(client)
 
 
-class _Cluster(concurrent.futures.Executor):
+class _DaskExecutor(concurrent.futures.Executor):
     """The executor of a Dask client that knows how many workers there are just now."""
 
     def __init__(self, client):
@@ -199,7 +199,9 @@ def _without_settled(jobs, finish):
 
 def _drain(pool, waiting, slots, finish, attempts, seconds):
     """Hand out jobs until all are done or the pool is broken; return those that are left."""
-    running, slow, broken, stopped = {}, [], False, None
+    running: dict[concurrent.futures.Future, Unit] = {}
+    slow: list[Unit] = []
+    broken, stopped = False, None
     waiting, began = waiting[::-1], time.monotonic()
     while (waiting or running or slow) and not broken:
         if not waiting and not running:
@@ -261,9 +263,9 @@ def _loaded(job):
 
 
 def timed(job: Unit) -> tuple[float, Result | None]:
-    """Grade one submission where this runs; return (seconds, result)."""
+    """Grade one submission that is not settled where this runs; return (seconds, result)."""
     start = time.monotonic()
-    result = grade(job)
+    result = grade_unsettled(job)
     return time.monotonic() - start, result
 
 

@@ -46,9 +46,14 @@ _judging = threading.Lock()  # a check's prints are caught for the whole process
 
 def grade(job: Unit) -> Result | None:
     """Return the result of one submission, or None if it has to wait for the slow ones."""
+    found = settled(job)
+    return grade_unsettled(job) if found is None else found
+
+
+def grade_unsettled(job: Unit) -> Result | None:
+    """Return the same for a submission that `settled` has left, without looking at it again."""
     try:
-        found = settled(job)
-        return _graded(job) if found is None else found
+        return _graded(job)
     except NoWorker:
         raise
     except Exception as error:

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from scalelab.grading.inputs.comments import WORD, Item
-from scalelab.grading.inputs.source import Source
-from scalelab.grading.inputs.tasks import task_of
+from scalelab.grading.inputs.source import Source, task_of
 from scalelab.grading.out.worth import Known, Mark
 
 # Neither a place in an address, nor a letter as HTML writes it, nor a heading.
@@ -34,11 +33,11 @@ def _explained(mark, task, items):
     )
 
 
-def told(mark: Mark, counted: bool) -> str:
+def in_words(mark: Mark, counted: bool) -> str:
     """Return a comment in words; where its items gave the score, each with its points.
 
     >>> mark = Mark(comment="#units, else fine. #why", items=(Item("a", "units", "No unit", -1.0),))
-    >>> told(mark, counted=True), told(mark, counted=False)
+    >>> in_words(mark, counted=True), in_words(mark, counted=False)
     ('No unit (-1), else fine. #why', 'No unit, else fine. #why')
     """
     words = {item.code: _words(item, counted) for item in mark.items}

@@ -4,10 +4,12 @@ nbgrader_config.py names `ScoreTable` as the exporter; nothing else imports this
 """
 
 import csv
+import io
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import CsvExportPlugin
 
+from scalelab.files import atomic
 from scalelab.grading.out.tables import harmless
 
 COLUMNS = (
@@ -31,14 +33,15 @@ class ScoreTable(CsvExportPlugin):
     def export(self, gradebook: Gradebook) -> None:
         """Write the table to the file that --to names, else to grades.csv."""
         students, names = ({*map(str, chosen)} for chosen in (self.student, self.assignment))
-        with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(COLUMNS)
-            for assignment in gradebook.assignments:
-                for student in gradebook.students:
-                    chosen = not names or assignment.name in names
-                    if chosen and (not students or student.id in students):
-                        writer.writerow(map(harmless, _row(gradebook, assignment, student)))
+        table = io.StringIO()
+        writer = csv.writer(table, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for assignment in gradebook.assignments:
+            for student in gradebook.students:
+                chosen = not names or assignment.name in names
+                if chosen and (not students or student.id in students):
+                    writer.writerow(map(harmless, _row(gradebook, assignment, student)))
+        atomic.put(self.to or "grades.csv", table.getvalue())
 
 
 def _row(book, assignment, student):

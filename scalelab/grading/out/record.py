@@ -230,8 +230,8 @@ def _scores(book, source, row, result, items):
     marks = explained(_marks(notebook), source, items)
     scores = {test["id"]: test["score"] for test in result["tests"]}
     for text in result["manual"]:
-        given = by_items(marks.get(text["id"], Mark()).items, text["max_score"])
-        scores[text["id"]] = first(text["score"], given)
+        by_person = by_items(marks.get(text["id"], Mark()).items, text["max_score"])
+        scores[text["id"]] = first(text["score"], by_person)
     theirs = _of_the_group(book, source, result, items)
     scores |= _given_to_the_group(marks, theirs, scores, result)
     blank = {text["id"] for text in result["manual"] if text["score"] == 0}
@@ -249,8 +249,8 @@ def _scores(book, source, row, result, items):
     failed = result["status"] in (FAILED, MISSING)
     note = f"Not graded: {result['reason']}." if failed else None
     for comment in notebook.comments:
-        said = theirs.get(comment.name, Mark()).comment or None
-        comment.auto_comment = BLANK if comment.name in blank else note or said
+        comment_of_person = theirs.get(comment.name, Mark()).comment or None
+        comment.auto_comment = BLANK if comment.name in blank else note or comment_of_person
     book.db.flush()
 
 

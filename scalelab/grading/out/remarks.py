@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from scalelab.grading.inputs.flag import GRAVE, NOTICED, Flag
-from scalelab.grading.inputs.source import Source
+from scalelab.grading.inputs.source import Source, number
 from scalelab.grading.inputs.steps import cell_of
-from scalelab.grading.inputs.tasks import number
 from scalelab.grading.judging.result import Result
 
 NAMED = 3  # cells of one line; of more, only the count is told

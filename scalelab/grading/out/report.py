@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from scalelab import units
 from scalelab.grading.inputs.source import Source
 from scalelab.grading.judging.result import FAILED, MISSING, STATES, Result, file_name
 from scalelab.grading.out.codes import unknown, used
@@ -138,7 +139,7 @@ def _students(source, results, known, worths):
         student = result["student"]
         total = worths.get(student)
         due = late(result, known.get(student, NOTHING).due)
-        said = remarks(source, result, due)
+        odd = remarks(source, result, due)
         rows.append(
             {
                 "student": student,
@@ -146,8 +147,8 @@ def _students(source, results, known, worths):
                 "status": result["status"],
                 "points": total.points if total else None,
                 "to_read": total.unread if total else 0.0,
-                "remarks": [remark.text for remark in said],
-                "gravity": said[0].gravity if said else 0,
+                "remarks": [remark.text for remark in odd],
+                "gravity": odd[0].gravity if odd else 0,
             }
         )
     return sorted(rows, key=_need)
@@ -166,7 +167,7 @@ def html(report: Mapping[str, Any], feedback: str = "") -> str:
         title=f"{report['assignment']}: the class",
         report=report,
         states=states,
-        told=told(report),
+        headline=headline(report),
         bars=_bars(report),
         changes=changes(report),
         requests=_requests(report, feedback),
@@ -176,7 +177,7 @@ def html(report: Mapping[str, Any], feedback: str = "") -> str:
     )
 
 
-def told(report: Mapping[str, Any]) -> str:
+def headline(report: Mapping[str, Any]) -> str:
     """Say how the points are spread, and of which maximum, as long as somebody has to read."""
     spread = report["points"]
     if not spread:
@@ -184,7 +185,7 @@ def told(report: Mapping[str, Any]) -> str:
     open_points = round(report["max_score"] - report["certain"], 2)
     more = (
         f" (provisional: {open_points:g} more points are still to be read, "
-        f"of {report['to_read']} student{'s' * (report['to_read'] != 1)})"
+        f"of {units.counted(report['to_read'], 'student')})"
     )
     return (
         f"Points: median {spread['median']:g} of {report['certain']:g}{more * bool(open_points)}, "
@@ -196,9 +197,7 @@ def told(report: Mapping[str, Any]) -> str:
 def changes(report: Mapping[str, Any]) -> str:
     """Say how many scores are not what they were the last time, "" for none."""
     count = report["changed"]
-    return f"{count} score{'s' * (count > 1)} changed since the last time: changes.csv" * bool(
-        count
-    )
+    return f"{units.counted(count, 'score')} changed since the last time: changes.csv" * bool(count)
 
 
 def asked(report: Mapping[str, Any]) -> str:

@@ -82,11 +82,11 @@ def _marked(written, kind, shared):
             marked.update(range(its_tokens[at].line, its_tokens[at + RUN - 1].line + 1))
     lines = written.split("\n")
     start = max(0, min(marked, default=1) - 1 - LINES // 4) if len(lines) > LINES else 0
-    shown = []
+    blocks = []
     for number, line in enumerate(lines[start : start + LINES], start + 1):
         cut = line if len(line) <= LETTERS else f"{line[:LETTERS]}…"
         alike = number in marked and line.strip()
-        shown.append(Markup("<mark>{}</mark>").format(cut) if alike else cut)
+        blocks.append(Markup("<mark>{}</mark>").format(cut) if alike else cut)
     left = start, max(0, len(lines) - start - LINES)
     before, after = ([f"… {n} more lines"] * bool(n) for n in left)
-    return Markup("<pre>{}</pre>").format(Markup("\n").join([*before, *shown, *after]))
+    return Markup("<pre>{}</pre>").format(Markup("\n").join([*before, *blocks, *after]))

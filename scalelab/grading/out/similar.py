@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
-from scalelab.grading.inputs.source import Cell, Source
-from scalelab.grading.inputs.tasks import task_of
+from scalelab.grading.inputs.source import Cell, Source, task_of
 from scalelab.grading.judging.result import Result
 
 RUN = 5  # tokens
@@ -155,24 +154,24 @@ def _given(source, kind):
     return frozenset(run for text in texts for run in runs(tokens(text, kind)))
 
 
-def _alike(source, cell, found):
+def _alike(source, cell, runs_of):
     """Yield (two students, what their answers to one task share)."""
     title = source.titles.get(task_of(source).get(cell.id, ""), cell.id)
-    for one, other in _candidates(found):
-        both = len(found[one] & found[other])
-        likeness = both / len(found[one] | found[other])
+    for first, second in _candidates(runs_of):
+        both = len(runs_of[first] & runs_of[second])
+        likeness = both / len(runs_of[first] | runs_of[second])
         if both >= LEAST and likeness >= LIKE:
-            yield (one, other), Shared(cell.id, title, both, round(likeness, 6))
+            yield (first, second), Shared(cell.id, title, both, round(likeness, 6))
 
 
-def _candidates(found):
+def _candidates(runs_of):
     """Return the pairs of students who meet in enough runs; their number grows as the class does.
 
     In a run of many, each meets the next only, and who copied meets the same next one in every run.
     """
     having = collections.defaultdict(list)
-    for student in sorted(found):
-        for run in found[student]:
+    for student in sorted(runs_of):
+        for run in runs_of[student]:
             having[run].append(student)
     met: collections.Counter[tuple[str, str]] = collections.Counter()
     for students in having.values():

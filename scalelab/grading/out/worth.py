@@ -176,10 +176,10 @@ def late(result: Result, due: str) -> str:
     return " ".join([*([f"{days} d"] if days else []), f"{hours} h late"])
 
 
-def shown(iso: str) -> str:
+def readable_time(iso: str) -> str:
     """Return a time as people read it.
 
-    >>> shown("2027-03-01T18:00:00+00:00"), shown("")
+    >>> readable_time("2027-03-01T18:00:00+00:00"), readable_time("")
     ('2027-03-01 18:00 UTC', '')
     """
     return f"{_moment(iso):%Y-%m-%d %H:%M} UTC" if iso else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scalelab.checks.fresh import PUBLIC, secret
 from scalelab.checks.keys import student_key
+from scalelab.files import atomic
 from scalelab.refusal import Refusal
 
 
@@ -34,5 +35,5 @@ def hand_out(course: str | Path, students: Sequence[str]) -> list[Path]:
     (course / "keys").mkdir(mode=0o700, exist_ok=True)
     made = [course / "keys" / f"{student}.key" for student in students]
     for student, path in zip(students, made, strict=True):
-        path.write_text(student_key(student, word) + "\n")
+        atomic.put(path, student_key(student, word) + "\n")
     return made

@@ -90,7 +90,9 @@ def _holds(line, secret):
 
 def _secret_lines(cell):
     """Return what is to be removed from a source cell, squeezed; less what it keeps as well."""
-    remaining, removed, inside, regions = [], [], False, False
+    remaining: list[str] = []
+    removed: list[str] = []
+    inside = regions = False
     for line in cell.source.splitlines():
         if mark := marker(line):
             inside, regions = mark[0] == "begin", True

@@ -102,7 +102,9 @@ def course_secrets(root: str | Path) -> dict[str, str]:
 
 def _regions(cell):
     """Return the lines that are shown, and a list of the regions that are removed."""
-    remaining, regions, inside = [], [], False
+    remaining: list[str] = []
+    regions: list[list[str]] = []
+    inside = False
     for line in cell["source"].splitlines():
         if mark := marker(line):
             inside = mark[0] == "begin"
@@ -127,8 +129,9 @@ def _files(path):
             yield from ((n, archive.read(n)) for n in archive.namelist() if not n.endswith("/"))
     elif path.suffix in (".gz", ".tgz", ".tar"):
         with tarfile.open(path) as archive:
-            members = [m for m in archive.getmembers() if m.isfile()]
-            yield from ((m.name, archive.extractfile(m).read()) for m in members)
+            for member in archive.getmembers():
+                if member.isfile() and (file := archive.extractfile(member)):
+                    yield member.name, file.read()
     else:
         yield path.name, path.read_bytes()
 

@@ -89,7 +89,7 @@ def differences(old: str, new: str) -> list[str]:
     return cells or ["metadata or layout of the file"]
 
 
-def one(root: Path, slug: str, check: bool = False, exam: bool = False) -> Path:
+def release(root: Path, slug: str, check: bool = False, exam: bool = False) -> Path:
     """Build one assignment, and compare it with exercises/ or put it there; return where, from the root."""
     text = build(root, slug, exam)
     place = root / (EXAM if exam else "exercises") / slug / f"{slug}.ipynb"

@@ -6,6 +6,7 @@ Standard library only.
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from scalelab.grading.inputs.course import Course
 from scalelab.grading.inputs.source import VERSION, Source
@@ -54,7 +55,7 @@ def _own(source, result):
     cells: dict[str, list[dict]] = {}
     for n, (place, kind, text) in enumerate(own_cells(source, result)):
         text = without_markers(text)
-        cell = {"cell_type": kind, "id": f"own-{n}", "metadata": {}, "source": text}
+        cell: dict[str, Any] = {"cell_type": kind, "id": f"own-{n}", "metadata": {}, "source": text}
         if kind == "code":
             cell |= {"outputs": [], "execution_count": None}
         else:

@@ -1,11 +1,10 @@
 """What a student reads: their code, what each check said, points and hints, on a page that runs nothing."""
 
-from scalelab.grading.inputs.source import Source, hints
-from scalelab.grading.inputs.tasks import number, tasks as tasks_of
+from scalelab.grading.inputs.source import Source, hints, number, tasks as tasks_of
 from scalelab.grading.judging.result import Result
-from scalelab.grading.out.codes import told
+from scalelab.grading.out.codes import in_words
 from scalelab.grading.out.remarks import remarks
-from scalelab.grading.out.worth import NOTHING, Known, Mark, Part, late, shown, worth
+from scalelab.grading.out.worth import NOTHING, Known, Mark, Part, late, readable_time, worth
 from scalelab.grading.returned.autograded import own_cells
 from scalelab.grading.returned.pictures import pictures
 from scalelab.show.prose import prose
@@ -40,9 +39,9 @@ def feedback(source: Source, result: Result, known: Known = NOTHING) -> str:
 def _who(result, known):
     """Say whose work this is, when it came and when it was due."""
     who = f"{known.name} ({result['student']})" if known.name else result["student"]
-    when = shown(result["handed_in"])
+    when = readable_time(result["handed_in"])
     came = [f"handed in {when}" if when else "", late(result, known.due)]
-    due = [f"due {shown(known.due)}"] if known.due else []
+    due = [f"due {readable_time(known.due)}"] if known.due else []
     return "; ".join(filter(None, [who, *due, *came]))
 
 
@@ -128,7 +127,7 @@ class _Content:
             mark = self.known.marks.get(cell.id, Mark())
             if mark.comment:
                 counted = mark.score is None and cell is cells[-1] and graded["score"] is None
-                yield told(mark, counted)
+                yield in_words(mark, counted)
 
 
 def _hint(n, about, body):

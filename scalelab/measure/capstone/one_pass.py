@@ -15,7 +15,6 @@ from dataclasses import replace
 from datetime import date as today
 from pathlib import Path
 
-from scalelab import records
 from scalelab.arguments import real, shown, whole
 from scalelab.files import atomic, files
 from scalelab.measure.capstone.binding import Source, digest, setting, version, word
@@ -184,14 +183,11 @@ def append(path: str | Path, record: Pass, title: str = "passes") -> Passes | No
         raise Refusal(f"record must be a Pass, got {shown(record)}: give run.record")
     before = Passes(title, ())
     if Path(path).exists():
-        try:
-            kept = records.from_json(files.text(path))
-        except Refusal as error:
-            raise Refusal(f"{path}: {error}") from None
-        if not isinstance(kept, Passes):
-            kind = type(kept).__name__
+        stored = files.record(path)
+        if not isinstance(stored, Passes):
+            kind = type(stored).__name__
             raise Refusal(f"{path} must hold Passes, got a {kind}: name another file")
-        before = kept
+        before = stored
     extended = replace(before, passes=(*before.passes, record))
     atomic.write(path, extended)
     return extended

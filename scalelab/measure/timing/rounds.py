@@ -21,7 +21,7 @@ _MOST = 10_000
 # A call of an empty Python function takes longer than a nanosecond: beyond this the clock stands.
 _MOST_INNER = 2**20
 # To stop at the first narrow interval favours lucky runs, and costs 95 % intervals up to 3 points. A
-# minimum, rare looks and a second opinion leave 94 to 97 %: see tests/bench/bench_timing.py.
+# minimum, rare looks and a second opinion leave 94 to 97 %: see tests/bench/timing.py.
 _FEWEST, _LOOK = 15, 1.5
 
 _Reading = TypeVar("_Reading")

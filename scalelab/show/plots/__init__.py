@@ -16,12 +16,7 @@ from scalelab.show.chart import Axis, Chart, Points
 POWERS = 2.0 ** np.arange(0, 11)  # 1 to 1024
 MODEL = Stamp("model")
 SHEETS = Stamp("published", note="data sheets")
-Column = Sequence[float] | np.ndarray  # numbers, as many as there are points
-
-
-def workers_axis(log: bool = True, most: float = 1024) -> Axis:
-    """Return the axis that counts workers."""
-    return Axis("workers K", log=log, ticks=tuple(k for k in POWERS[::2] if k <= most))
+Values = Sequence[float] | np.ndarray  # numbers, as many as there are points
 
 
 def against_ideal(
@@ -64,7 +59,7 @@ def lines(
     x: Axis,
     y: Axis,
     columns: Mapping[str, ArrayLike],
-    at: Column,
+    at: Values,
     stamp: Stamp | None = None,
     limit: tuple[str, float] | None = None,
 ) -> Chart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from scalelab.plan import file, plan as planner
 from scalelab.plan.row import PlanRow
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL, Column
+from scalelab.show.plots import MODEL, Values
 from scalelab.show.sliders import Slider
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> C
     )
 
 
-def preemptions(price: float, machines: Column, useful: float = 24 * 3600.0) -> Chart:
+def preemptions(price: float, machines: Values, useful: float = 24 * 3600.0) -> Chart:
     """The bill of a day's job on spot machines over that on demand, by formula and run by run."""
     line = np.geomspace(min(machines), max(machines), 40)
 
@@ -103,7 +104,7 @@ def preemptions(price: float, machines: Column, useful: float = 24 * 3600.0) -> 
 
 def beyond(
     title: str,
-    workers: Column,
+    workers: Values,
     seconds: ArrayLike,
     fits: Mapping[str, Fit],
     most: float,
@@ -112,15 +113,15 @@ def beyond(
 ) -> Chart:
     """Times that were measured, what each fitted family says far beyond them, and intervals, if given."""
     line = np.geomspace(min(workers), most, 60)
-    drawn = []
-    for tone, (name, one) in enumerate(fits.items(), 1):
-        rate = one.rate(line)
+    series = []
+    for tone, (name, fit) in enumerate(fits.items(), 1):
+        rate = fit.rate(line)
         times = np.where(rate > 0, 1 / np.where(rate > 0, rate, 1), np.nan)
-        drawn.append(Points(name, line, times, tone=tone))
+        series.append(Points(name, line, times, tone=tone))
     if said:
         sizes, middle, low, high = np.array([(p.workers, p.value, p.low, p.high) for p in said]).T
         label = f"{said[0].level:.0%} interval of all together"
-        drawn.insert(
+        series.insert(
             0, Points(label, sizes, middle, "band", tone=len(fits) + 2, low=low, high=high)
         )
     ticks = tuple(2.0 ** np.arange(0, int(np.log2(most)) + 1, 2))
@@ -128,7 +129,7 @@ def beyond(
         title,
         Axis("workers K", log=True, ticks=ticks),
         Axis("seconds", log=True),
-        (*drawn, Points("measured", workers, seconds, "points", tone=5)),
+        (*series, Points("measured", workers, seconds, "points", tone=5)),
         stamp=stamp,
     )
 
@@ -136,8 +137,9 @@ def beyond(
 @cache
 def rows_at(link: float) -> tuple[PlanRow, ...]:
     """Return the rows of the small plan with a network of so many Gbit/s for each GPU."""
-    text = SMALL.replace('"10 Gbit/s"', f'"{link:g} Gbit/s"')
-    return planner.plan(file.parse(text)).rows
+    tables = tomllib.loads(SMALL)
+    tables["cluster"]["outside"] = f"{link:g} Gbit/s"
+    return planner.plan(file.described(tables)).rows
 
 
 def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -> Chart:
@@ -176,7 +178,7 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
         ),
         {
             "Size to buy": "none meets both limits" if at is None else f"{chosen} GPUs",
-            "Bill": "" if at is None else f"${bills[at]:,.0f}",
+            "Bill": "" if at is None else units.bill(bills[at]),
             "Done in": "" if at is None else units.text(days[at] * DAY, "s"),
             "Limited by": "" if at is None else rows[at].kind,
             "An hour sooner, next size": f"${hour:,.2f}" if hour else "",

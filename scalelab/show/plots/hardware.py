@@ -17,7 +17,13 @@ MLPERF = Stamp("published", date="2024-06-11", note="MLPerf Training v4.0, NVIDI
 TRAINING = 16  # bytes per parameter, from memory.state()
 # Layers, hidden units, attention heads, and heads with keys of their own: Llama 3, table 3 of its report.
 SHAPES = {8: (32, 4096, 32, 8), 70: (80, 8192, 64, 8)}  # by billions of parameters
-PURPOSES = ("train", "train, recompute", "train, recompute, 8-bit Adam", "serve")
+# What a device is for: the optimizer and what is recomputed, of which serving has neither.
+PURPOSES = {
+    "train": ("adam", "selective"),
+    "train, recompute": ("adam", "full"),
+    "train, recompute, 8-bit Adam": ("adam 8-bit", "full"),
+    "serve": None,
+}
 SPLITS = ("nothing", "optimizer", "and gradients", "and weights")  # the stages 0 to 3 of ZeRO
 DEVICES = 2.0 ** np.arange(11)
 GPU_LIFE = 54 * 86400 / 419 * 16384  # seconds between interruptions per GPU: Llama 3, section 3.3.4
@@ -26,7 +32,7 @@ LAYERED = 4096  # tokens in a sequence, where layers are split
 
 def budget(purpose: str, billions: int, split: str, sequences: int, context: int) -> Chart:
     """What each of K devices holds of a model, of what passes through it, and of the optimizer's part."""
-    parts = _held(purpose, billions, split, sequences, context)
+    parts = _bytes_by_part(purpose, billions, split, sequences, context)
     series, below = [], np.zeros_like(DEVICES)
     for tone, (name, size) in enumerate(parts.items(), 1):
         above = below + size / 1e9
@@ -56,7 +62,7 @@ def budget(purpose: str, billions: int, split: str, sequences: int, context: int
     )
 
 
-def _held(purpose, billions, split, sequences, context):
+def _bytes_by_part(purpose, billions, split, sequences, context):
     """Bytes on each device by what they are, for 1 to 1024 devices."""
     layers, hidden, heads, kv_heads = SHAPES[billions]
     weights, gradients, copy = memory.PRECISIONS["mixed"]
@@ -66,17 +72,18 @@ def _held(purpose, billions, split, sequences, context):
         size = 1e9 * billions * each
         return size / DEVICES if stage >= since else none + size
 
-    held = {"weights": spread(weights, 3), "gradients": none, "optimizer": none}
-    held |= {"activations": none, "cache": none}
-    if purpose == "serve":
+    parts = {"weights": spread(weights, 3), "gradients": none, "optimizer": none}
+    parts |= {"activations": none, "cache": none}
+    training = PURPOSES[purpose]
+    if training is None:
         tokens = sequences * context
         cache = memory.cache_bytes(tokens, layers, kv_heads, hidden // heads)
-        return held | {"cache": none + cache}
-    statistics = memory.OPTIMIZERS["adam 8-bit" if "8-bit" in purpose else "adam"]
-    held |= {"gradients": spread(gradients, 2), "optimizer": spread(copy + statistics, 1)}
-    recompute = "full" if "recompute" in purpose else "selective"
+        return parts | {"cache": none + cache}
+    optimizer, recompute = training
+    statistics = memory.OPTIMIZERS[optimizer]
+    parts |= {"gradients": spread(gradients, 2), "optimizer": spread(copy + statistics, 1)}
     activations = memory.activation_bytes(sequences, context, layers, hidden, heads, recompute)
-    return held | {"activations": none + activations}
+    return parts | {"activations": none + activations}
 
 
 def way_out(node: str, boxes: int, share: float) -> Chart:

@@ -98,15 +98,15 @@ def stepped(way: str, after: float) -> Chart:
     sent = plan.rounds[done - 1]
     begun = messages.MessagePlan(plan.workers, plan.parts, plan.rounds[:done])
     own = np.repeat(2 ** np.arange(STEPPED)[:, None], plan.parts, axis=1)
-    held, cost = messages.run(begun, own)
+    sums, cost = messages.run(begun, own)
     _, whole = messages.run(plan, own)
-    complete = held == 2**STEPPED - 1
+    complete = sums == 2**STEPPED - 1
     high = STEPPED + 0.6
     mine, several, everybody = (
-        _parts(label, there, held, tone)
+        _parts(label, there, sums, tone)
         for label, there, tone in (
-            ("of one worker", held == own, 0),
-            ("of several", (held != own) & ~complete, 1),
+            ("of one worker", sums == own, 0),
+            ("of several", (sums != own) & ~complete, 1),
             ("of all", complete, 3),
         )
     )
@@ -215,15 +215,15 @@ def clocks(tokens: float) -> Chart:
         for tone, (name, b) in enumerate(ways.items(), 1)
     ]
     points = {
-        "weights, from memory": (float(tokens), "memory"),
-        "gradients, by NVLink": (gradients, "NVLink"),
-        "gradients, by 8 cards": (GPUS * many, "card"),
-        "tensor parallel, by NVLink": (states, "NVLink"),
-        "tensor parallel, by card": (states, "card"),
-        "experts, by card": (experts, "card"),
+        ("weights", "from memory"): (float(tokens), "memory"),
+        ("gradients", "by NVLink"): (gradients, "NVLink"),
+        ("gradients", "by 8 cards"): (GPUS * many, "card"),
+        ("tensor parallel", "by NVLink"): (states, "NVLink"),
+        ("tensor parallel", "by card"): (states, "card"),
+        ("experts", "by card"): (experts, "card"),
     }
     for tone, (way, b) in enumerate(ways.items(), 1):
-        sent = {name.partition(",")[0]: x for name, (x, by) in points.items() if by == way}
+        sent = {what: x for (what, _), (x, by) in points.items() if by == way}
         where = sorted(sent.values())
         reached = [roofline.attainable(x, peak, b) / 1e12 for x in where]
         series.append(Points(f"{way}: {', '.join(sent)}", where, reached, "points", tone=tone))
@@ -233,8 +233,8 @@ def clocks(tokens: float) -> Chart:
         Axis("at most, TFLOP/s", True, 1, 2500, ticks=(1, 10, 100, 1000)),
         tuple(series),
         {
-            name: f"{units.text(x)} FLOP/B of {units.text(peak / ways[way])}"
-            for name, (x, way) in points.items()
+            f"{what}, {by}": f"{units.text(x)} FLOP/B of {units.text(peak / ways[way])}"
+            for (what, by), (x, way) in points.items()
         },
         MODEL,
     )

@@ -34,15 +34,17 @@ def sizes(plan: Plan) -> Chart:
     times = np.array([_days(one) if whole else one.seconds for one in rows])
     ideal = times * [one.efficiency * (one.useful_share or 1.0) for one in rows]
     low, high = times / plan.band, times * plan.band
-    said = "model" if fitting else "model, does not fit"
+    label = "model" if fitting else "model, does not fit"
     within = "nine of ten published runs lay within"
     if len(rows) == 1:
-        series = [Points(f"{said}; {within}", workers, times, "points", tone=1, low=low, high=high)]
+        series = [
+            Points(f"{label}; {within}", workers, times, "points", tone=1, low=low, high=high)
+        ]
     else:
         series = [
             Points("if nothing were lost", workers, ideal, "dashed", tone=0),
             Points(within, workers, times, "band", tone=1, low=low, high=high),
-            Points(said, workers, times, tone=1),
+            Points(label, workers, times, tone=1),
         ]
     deadline = plan.job.goal.deadline
     if whole and deadline is not None:
@@ -61,7 +63,7 @@ def sizes(plan: Plan) -> Chart:
             "Limited by": at.kind,
         }
         if at.dollars is not None:
-            readouts["Bill"] = f"${at.dollars:,.0f}"
+            readouts["Bill"] = units.bill(at.dollars)
     what = "Days to the last token" if whole else "Seconds of a step"
     return Chart(
         f"{what} on {plan.job.cluster.device}, {units.text(plan.job.parameters / 1e9)} billion parameters",

@@ -48,7 +48,7 @@ def roofs(
     """
     (format_name, peak), *others = peaks.items()
     (level, bandwidth), *faster = bandwidths.items()
-    unit, said = (1e12, "TFLOP/s") if peak >= 1e13 else (1e9, "GFLOP/s")
+    unit, unit_name = (1e12, "TFLOP/s") if peak >= 1e13 else (1e9, "GFLOP/s")
     corner = roofline.ridge(peak, bandwidth)
     at = _through(corner)
 
@@ -71,10 +71,10 @@ def roofs(
         label = f"{format_name}, clock × units × width"
         series.append(Points(label, beyond, under(beyond, theory, bandwidth), "dashed", tone=5))
     first = "before" if after else "kernel"
-    for tone, label, shown in ((2, first, points), (4, "after", after)):
-        if shown:
-            x, y = zip(*shown.values(), strict=True)
-            names = tuple(shown)
+    for tone, label, by_name in ((2, first, points), (4, "after", after)):
+        if by_name:
+            x, y = zip(*by_name.values(), strict=True)
+            names = tuple(by_name)
             series.append(Points(label, x, np.array(y) / unit, "points", tone=tone, names=names))
     reached = np.concatenate([one.y for one in series])
     return Chart(
@@ -82,7 +82,7 @@ def roofs(
         # The tags of the slopes need room before them.
         Axis("intensity, FLOP per byte", True, 0.006 if faster else None, ticks=TICKS),
         # And a little above and below, lest a number or a tag is cut.
-        Axis(said, True, 0.7 * reached.min(), 1.6 * reached.max(), RATES),
+        Axis(unit_name, True, 0.7 * reached.min(), 1.6 * reached.max(), RATES),
         tuple(series),
         stamp=stamp,
     )

@@ -11,7 +11,7 @@ from scalelab import units
 from scalelab.models.scaling import speedup, statistical
 from scalelab.records import Recording, Sample, Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL, POWERS, Column, lines
+from scalelab.show.plots import MODEL, POWERS, Values, lines
 
 _READ = 8e9  # bytes of one repetition of `measure.ranks.jobs.stream`, all workers together, whole passes
 
@@ -103,7 +103,7 @@ def reading_rates(recording: Recording) -> Chart:
     )
 
 
-def loss_over_workers(workers: Column, losses: Mapping[str, ArrayLike]) -> Chart:
+def loss_over_workers(workers: Values, losses: Mapping[str, ArrayLike]) -> Chart:
     """Loss of the best model that fleets of different serial fractions can train in the same time."""
     return lines(
         "Loss that thirty days of a growing fleet can reach",

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scalelab import units
 from scalelab.models.waiting import capacity, hedging, queues, tail
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
@@ -35,8 +36,8 @@ def pool(utilization: float, servers: float, fan_out: float) -> Chart:
     marks = [utilization] * len(here)
     curves.append(Points("where you are", marks, list(here.values()), "points", tone=0))
     return Chart(
-        f"{_counted(servers, 'server')} per pool, {utilization:.0%} busy, "
-        f"{_counted(fan_out, 'call')} per page",
+        f"{units.counted(servers, 'server')} per pool, {utilization:.0%} busy, "
+        f"{units.counted(fan_out, 'call')} per page",
         Axis("utilization of each pool", low=0.0, high=1.0, ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         Axis("response, in service times", log=True, low=0.5, ticks=(1, 10, 100, 1000)),
         tuple(curves),
@@ -56,10 +57,6 @@ def _response(servers, share, calls):
     # All calls are in time with this chance if each is with its root.
     each = share ** (1 / calls)
     return queues.response_percentile(BUSY * servers, 1.0, servers, share=each)
-
-
-def _counted(count, what):
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def tails(title: str, columns: Mapping[str, ArrayLike], stamp: Stamp | None = None) -> Chart:

@@ -172,15 +172,15 @@ def graph(
 
     What costs nothing is drawn only where it is given, in round 0; the arrows lead past the rest.
     """
-    drawn = without_free(dag)
-    level, place = _rounds(drawn), _places(drawn)
+    visible = without_free(dag)
+    level, place = _rounds(visible), _places(visible)
     kind = {label: name for name, labels in kinds.items() for label in labels}
     marked: dict[str, list] = {}
-    for node, label in drawn.nodes(data="label"):
-        name = kind.get(label, "other") if drawn.nodes[node]["weight"] else "given"
+    for node, label in visible.nodes(data="label"):
+        name = kind.get(label, "other") if visible.nodes[node]["weight"] else "given"
         marked.setdefault(name, []).append(node)
     wide, high = max(level.values()) + 0.5, max(place.values()) + 0.6
-    ends = [(level[a], place[a], level[b], place[b]) for a, b in drawn.edges]
+    ends = [(level[a], place[a], level[b], place[b]) for a, b in visible.edges]
     series = [arrows("needs", ends, wide + 0.5, high - 0.4)]
     for tone, (name, chosen) in enumerate(sorted(marked.items(), key=lambda i: i[0] == "given"), 1):
         spots = [level[n] for n in chosen], [place[n] for n in chosen]
@@ -361,7 +361,8 @@ def _on_ranks(title, dag, kinds, x, y, readouts):
     series = [arrows("needs", list(lines), x.high - x.low, y.high - y.low)]
     for tone, (name, op) in enumerate(kinds.items(), 1):
         spots = dict.fromkeys(place[node] for node, done in dag.nodes(data="op") if done == op)
-        series.append(Points(name, *zip(*spots, strict=True), "points", tone=tone))
+        across, up = zip(*spots, strict=True)
+        series.append(Points(name, across, up, "points", tone=tone))
     return Chart(title, x, y, tuple(series), readouts, MODEL)
 
 
@@ -381,7 +382,7 @@ def _bars(label, slots, height, word, tone):
 def _halves(dag, timetable):
     """Slots by what is drawn: a backward pass in one task is two halves, one after the other."""
     apart = any(op == "weights" for _, op in dag.nodes(data="op"))
-    slots = {op: [] for op in PARTS}
+    slots: dict[str, list] = {op: [] for op in PARTS}
     for slot in timetable.timeline:
         op = dag.nodes[slot.node]["op"]
         if op != "backward" or apart:
@@ -415,7 +416,8 @@ def _places(dag):
     if None not in columns.values():
         return {node: column + 1 for node, column in columns.items()}
     level, chain = _rounds(dag), set(workdepth.critical_path(dag))
-    place, taken = {}, {}
+    place: dict = {}
+    taken: dict = {}
     for node in sorted(dag, key=lambda n: (level[n], n not in chain)):
         taken[level[node]] = taken.get(level[node], 0) + 1
         place[node] = taken[level[node]]

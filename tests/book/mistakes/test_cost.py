@@ -11,14 +11,10 @@ from scipy.optimize import nnls
 
 from scalelab import curves, data, plan, records
 from scalelab.models import cost, machines, network, scaling, waiting
-<<<<<<< HEAD
-from scalelab.plan import published
 from scalelab.show import table
-=======
->>>>>>> ha
 from scalelab.show.plots import cost as figures
+from tests.learning import planned
 from tests.notebooks import ROOT
-from tests.plan import learning
 
 
 def cells(path):
@@ -71,7 +67,7 @@ def test_scaling_efficiencies_are_of_rates_with_three_digits_and_of_one_job():
     """Llama's two rounded percentages gave 0.953; its rates, and the seconds of the planner, give 0.930."""
     left, _ = run("wild-data")
     k0, k, first, last = left["public"]["Llama 3 405B"]
-    steps = {one.workers: one.seconds for one in learning.runs() if one.system == "llama-3"}
+    steps = {one.workers: one.seconds for one in planned.runs() if one.system == "llama-3"}
     assert last / first == pytest.approx(steps[k0] * k0 / (steps[k] * k), rel=1e-6)
     k0, k, *_ = left["public"]["MPT 7B, batch grows"]
     each = data.load("mpt_a100_40_7b").column("global_batch_size")

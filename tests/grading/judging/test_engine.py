@@ -154,6 +154,17 @@ def test_what_the_grader_stumbles_over_is_one_submissions_reason(course, monkeyp
     assert [found[s] for s in ("s000", "s002")] == [before[s] for s in ("s000", "s002")]
 
 
+def test_a_worker_reads_a_submission_once_although_it_was_graded_before(course, monkeypatch):
+    root, _ = course
+    stage, read, times = stages.of(root), grade_one.read, []
+    before = grade_one.grade(job(root, stage.honest()))
+    monkeypatch.setattr(grade_one, "read", lambda *given: times.append(1) or read(*given))
+    changed = job(root, stage.handed_in({stages.ONE: "half = None"}), previous=before)
+    _, found = grade_all.timed(changed)
+    assert found["score"] < before["score"]
+    assert len(times) == 1
+
+
 def test_a_worker_that_hangs_is_given_up_and_the_others_are_graded(course, monkeypatch, tmp_path):
     root, _ = course
     unit = job(root, stages.of(root).honest())

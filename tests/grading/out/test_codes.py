@@ -13,11 +13,10 @@ from nbgrader.plugins import CsvExportPlugin
 from scalelab.grading import classroom
 from scalelab.grading.inputs import course as courses
 from scalelab.grading.inputs.comments import Item
-from scalelab.grading.inputs.source import load
-from scalelab.grading.inputs.tasks import number, task_of
+from scalelab.grading.inputs.source import load, number, task_of
 from scalelab.grading.judging import grade_all
 from scalelab.grading.out import export
-from scalelab.grading.out.codes import told
+from scalelab.grading.out.codes import in_words
 from scalelab.grading.out.worth import Mark, by_items, joint
 from tests.assignments.runner import SLUGS
 from tests.grading.out.given import handed, page, table, write
@@ -221,6 +220,6 @@ def test_a_members_own_comment_is_in_words_beside_the_points_of_the_group():
     units, neat = Item("a", "units", "No unit", -1.0), Item("a", "neat", "Neat")
     theirs = {"a": Mark(comment="#units", items=(units,))}
     (mark,) = joint({"a": Mark(comment="#neat, Ben", items=(neat,))}, theirs).values()
-    assert told(mark, counted=True) == "Neat, Ben"
+    assert in_words(mark, counted=True) == "Neat, Ben"
     assert by_items(mark.items, 4.0) == 3.0
     assert joint({"a": Mark()}, theirs) == theirs

@@ -169,7 +169,9 @@ def test_no_total_hides_that_texts_are_still_to_be_read(graded):
         [*csv.reader(io.StringIO((root / "course/graded" / SLUG / "moodle.csv").read_text()))]
     )
     assert (told["certain"], told["points"]["median"]) == (AUTOMATIC, AUTOMATIC)
-    assert f"median {AUTOMATIC:g} of {AUTOMATIC:g} (provisional: {MANUAL:g}" in report.told(told)
+    assert f"median {AUTOMATIC:g} of {AUTOMATIC:g} (provisional: {MANUAL:g}" in report.headline(
+        told
+    )
 
 
 # --- late ------------------------------------------------------------------------------------

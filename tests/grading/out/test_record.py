@@ -19,7 +19,7 @@ from sqlalchemy import create_engine, text
 
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.inputs import course as courses, source
-from scalelab.grading.inputs.tasks import number
+from scalelab.grading.inputs.source import number
 from scalelab.grading.out import record
 from tests.assignments.runner import SLUGS
 from tests.sampling import sampled

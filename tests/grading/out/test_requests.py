@@ -10,8 +10,7 @@ from scalelab.cli import grade as command
 from scalelab.grading import classroom
 from scalelab.grading.inputs import course as courses
 from scalelab.grading.inputs.collect import Submission
-from scalelab.grading.inputs.source import load
-from scalelab.grading.inputs.tasks import number
+from scalelab.grading.inputs.source import load, number
 from scalelab.grading.judging import grade_all
 from scalelab.grading.judging.result import result
 from tests.assignments.runner import SLUGS

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from scalelab.models.kernels import attention, kernels
 from scalelab.refusal import Refusal
-from tests.counting import Memory, traffic
+from tests.models.counting import Memory, traffic
 
 RNG = np.random.default_rng(7)
 LENGTH = st.integers(1, 9)

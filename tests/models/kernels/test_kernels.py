@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from scalelab.models.kernels import kernels, roofline
 from scalelab.refusal import Refusal
-from tests.counting import operations, traffic
+from tests.models.counting import operations, traffic
 
 RNG = np.random.default_rng(7)
 SIZE = st.integers(1, 10**5)

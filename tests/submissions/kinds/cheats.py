@@ -275,11 +275,11 @@ KINDS = [
             ),
             "wire replaced": _harmed(
                 "import scalelab.grading.box.wire as w\n"
-                "w.encoded = lambda v: 4.0\nw.told = lambda o: [4.0, '', '', True]" + WRONG
+                "w.encoded = lambda v: 4.0\nw.as_message = lambda o: [4.0, '', '', True]" + WRONG
             ),
             "wire broken": (
                 {
-                    ONE: "import scalelab.grading.box.wire as w\nw.told = lambda o: {'x': [[]] * 9}"
+                    ONE: "import scalelab.grading.box.wire as w\nw.as_message = lambda o: {'x': [[]] * 9}"
                     + WRONG
                 },
                 GRADED,
@@ -288,7 +288,7 @@ KINDS = [
             ),
             "lies about its kind": _harmed(
                 "import scalelab.grading.box.wire as w\n"
-                "w.told = lambda o: [{'d': [[[1], 2]]}, 7, None, 'yes']" + WRONG
+                "w.as_message = lambda o: [{'d': [[[1], 2]]}, 7, None, 'yes']" + WRONG
             ),
             "a frame too large": (
                 {ONE: "import struct, os\nos.write(3, struct.pack('!I', 2**32 - 1))" + WRONG},

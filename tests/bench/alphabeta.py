@@ -1,6 +1,6 @@
 """Latency and bandwidth of the published sweeps: in sample, of sizes left out, and by least squares.
 
-`python -m tests.bench.bench_alphabeta` prints the table in some ten seconds.
+`python -m tests.bench.alphabeta` prints the table in some ten seconds.
 """
 
 import numpy as np

@@ -10,6 +10,7 @@ from scalelab.curves.answer import judge
 from scalelab.curves.fit import fit
 from scalelab.curves.rows import Rows
 from scalelab.models.scaling import laws
+from scalelab.refusal import Refusal
 from scalelab.show import picture, scaling
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.tables.audit import audit
@@ -123,5 +124,5 @@ def test_png_and_html_carry_the_words(judged, tmp_path):
 def test_a_picture_that_cannot_be_is_refused(tmp_path, name):
     (tmp_path / "folder.svg").mkdir()
     chart = Chart("t", Axis("x"), Axis("y"), (Points("a", [1, 2], [1, 2]),))
-    with pytest.raises(ValueError, match=r"a picture must .+, got .+: .+"):
+    with pytest.raises(Refusal, match=r"must .+, got .+: .+"):
         picture.write(chart, tmp_path / name)

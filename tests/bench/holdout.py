@@ -1,6 +1,6 @@
 """How well a size that was not measured is predicted, on public results: families, slope, ensemble.
 
-`python -m tests.bench.bench_holdout` prints the table in half a minute.
+`python -m tests.bench.holdout` prints the table in half a minute.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from scalelab.curves import predict
 from scalelab.curves.families import FAMILIES
 from scalelab.curves.fit import log_rates
-from tests import calibrate
+from tests.learning import calibrate
 
 ENVELOPE = ("linear", "power", "amdahl", "usl", "gustafson")
 

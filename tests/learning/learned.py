@@ -4,7 +4,7 @@ Beside the constants of `predict` stands a digest of all that they were learned 
 the code that learns with whatever it calls. Layout, comments, docstrings, imports, the words of
 refusals and the places of files do not count.
 
-    python -m tests.learned     # learn anew if the digest says so, and write it down: a minute
+    python -m tests.learning.learned     # learn anew if the digest says so, and write it down: a minute
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from scalelab.curves import predict
-from tests import calibrate
+from tests.learning import calibrate
 
 DIGEST = "LEARNED_FROM"
 LEARN = (calibrate.settings, calibrate.coverage)

@@ -3,7 +3,7 @@
 from statistics import median
 
 from tests.bench import Row
-from tests.plan import learning
+from tests.learning import planned
 
 WORST = 1.4  # either way, for any run
 
@@ -11,10 +11,10 @@ WORST = 1.4  # either way, for any run
 def rows():
     """Yield each run's step, planned against published; then the median error, and the band's coverage."""
     off = []
-    for run, seconds in learning.errors():
+    for run, seconds in planned.errors():
         off.append(abs(seconds / run.seconds - 1))
         yield Row(f"step of {run.name}", seconds, run.seconds, WORST, 1 / WORST)
     yield Row("median error of a planned step / 15 %", median(off), 0.15, 1.0, unit="%")
-    inside, of, systems = learning.coverage()
+    inside, of, systems = planned.coverage()
     name = f"runs of {systems} systems within the band of the others / all"
     yield Row(name, inside, of, 1.0, 0.8, unit="")
