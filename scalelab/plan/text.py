@@ -57,7 +57,7 @@ def _head(plan):
     wanted = [
         f"{count(goal.tokens)} tokens" if goal.tokens is not None else "",
         f"within {units.text(goal.deadline, 's')}" if goal.deadline is not None else "",
-        f"for at most ${goal.budget:,.0f}" if goal.budget is not None else "",
+        f"for at most {units.bill(goal.budget)}" if goal.budget is not None else "",
         f"at least {units.text(goal.efficiency, '%')} efficient" if goal.efficiency else "",
         f"{goal.aim} first" if goal.aim else "",
     ]
@@ -83,7 +83,7 @@ def _cells(plan, row):
         row.kind,
         units.text(row.memory, "%"),
         time(row.run),
-        "" if row.dollars is None else f"${row.dollars:,.0f}",
+        "" if row.dollars is None else units.bill(row.dollars),
         "" if row.joules is None else units.text(row.joules / 3600, "Wh"),
         mark,
     )
@@ -130,7 +130,7 @@ def why(plan: Plan) -> str:
         return f"of the sizes that meet every limit it has the {_BEST[plan.choice.best]}"
     reached = {
         "deadline": lambda row: f"the fastest, {row.workers}, takes {units.text(row.run, 's')}",
-        "budget": lambda row: f"the cheapest, {row.workers}, costs ${row.dollars:,.0f}",
+        "budget": lambda row: f"the cheapest, {row.workers}, costs {units.bill(row.dollars)}",
         "efficiency": lambda row: (
             f"the most efficient, {row.workers}, reaches {row.efficiency:.0%}"
         ),
@@ -164,7 +164,7 @@ def against(plan: Plan, reason: Against) -> str:
         case "too late":
             return f"takes {units.text(amount, 's')}, {units.text(amount - limit, 's')} too long"
         case "too dear":
-            return f"costs ${amount:,.0f}, ${amount - limit:,.0f} too much"
+            return f"costs {units.bill(amount)}, {units.bill(amount - limit)} too much"
         case _:
             return f"is {amount:.0%} efficient, below {limit:.0%}"
 
@@ -256,7 +256,7 @@ def _whatifs(plan):
                 time(whatif.row.run),
                 ""
                 if whatif.row.dollars is None or whatif.worth is not None
-                else f"${whatif.row.dollars:,.0f}",
+                else units.bill(whatif.row.dollars),
                 note,
             )
         )
