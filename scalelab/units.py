@@ -75,7 +75,9 @@ def bill(amount: SupportsFloat) -> str:
     >>> bill(129024.4)
     '$129,024'
     """
-    return f"${scalar(amount):,.0f}"
+    if math.isnan(number := scalar(amount)):
+        raise Refusal(f"amount must be one number, got {shown(amount)}: it is in dollars")
+    return f"${number:,.0f}"
 
 
 def parse(given: str, unit: str = "", name: str = "value") -> float:

@@ -25,8 +25,8 @@ SINGLE = """
 """
 # Here no number is asked for, or none is answered.
 OTHERWISE = """
-    *.advice autograd.* ledger.ledger dags.* hardware.* messages.* network.half_size omission.* pipeline.dag
-    preempted.* rank_dags.* reached.* schedule.* simulated.* sizing.worth_a_look stats.*
+    *.advice autograd.* cores.* ledger.ledger dags.* hardware.* messages.* network.half_size omission.*
+    pipeline.dag preempted.* rank_dags.* reached.* schedule.* simulated.* sizing.worth_a_look stats.*
     laws.after_losses timeline.* transformer.*parameters units.*
     workdepth.critical_path workdepth.depth workdepth.work
 """

@@ -37,6 +37,7 @@ EXAMPLES = (  # of every class
     *("task replaced", "judge replaced", "always equal"),
     *("files of the course", "network", "inputs kept in a global"),
     *("warns", "top-level await", "raises after the answer"),
+    *("progress bar", "hard exit on hidden inputs only", "a window for pictures"),
 )
 HEAD = """| trouble | due | nbgrader gives | its neighbours get | `scalelab grade` gives |
 |---|---|---|---|---|"""

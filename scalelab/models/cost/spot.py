@@ -12,7 +12,6 @@ import numpy as np
 from scalelab.arguments import real
 from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import instance
-from scalelab.models.cost import cost
 from scalelab.models.machines.failures import useful_share
 
 _INTERVAL = "it is the work between two checkpoints, in seconds"
@@ -60,6 +59,7 @@ def billed_seconds(useful: Numbers, interval: Numbers, spot: Spot) -> Answer:
     Without a notice the share is that of `failures`. With one, an attempt of length L lasts
     progress for all but restart and write: e^(-(R+delta)/mu) (1 - e^(-tau/mu)) / (1 - e^(-(tau+delta)/mu)).
     What is kept and paid while the job waits comes on top, kept x wait for each preemption.
+    It is infinite where a checkpoint is so rare that nothing lasts.
     Source: Daly 2006, doi:10.1016/j.future.2004.11.016; with a notice, the same integral. Section 3.9.
 
     >>> offer = Spot(hourly=1.2, between=4 * 3600, write=60, restart=300)
@@ -68,7 +68,8 @@ def billed_seconds(useful: Numbers, interval: Numbers, spot: Spot) -> Answer:
     """
     useful = numbers("useful", useful, "it is the time of the job if nothing happens", 0)
     share = np.asarray(lasting_share(interval, spot))
-    return answer(lambda work, lasting: work / lasting, useful, share)
+    with np.errstate(divide="ignore", invalid="ignore"):  # where nothing lasts it is endless
+        return answer(lambda work, lasting: np.where(work, work / lasting, 0.0), useful, share)
 
 
 def lasting_share(interval: Numbers, spot: Spot) -> Answer:
@@ -103,6 +104,8 @@ def lasting_share(interval: Numbers, spot: Spot) -> Answer:
 def dollars(useful: Numbers, interval: Numbers, spot: Spot) -> Answer:
     """Expected cost of a job: billed hours x price. With Daly's interval it is about the least.
 
+    It is infinite where a checkpoint is so rare that nothing lasts.
+
     Source: Daly 2006, doi:10.1016/j.future.2004.11.016. Section 3.9.
 
     >>> from scalelab.models.machines.failures import daly_interval
@@ -110,7 +113,8 @@ def dollars(useful: Numbers, interval: Numbers, spot: Spot) -> Answer:
     >>> round(dollars(10 * 3600, daly_interval(offer.write, offer.between), offer), 2)
     13.44
     """
-    return cost.dollars(billed_seconds(useful, interval, spot), _offer(spot).hourly)
+    hourly = _offer(spot).hourly
+    return answer(lambda seconds: seconds / 3600 * hourly, billed_seconds(useful, interval, spot))
 
 
 def break_even_price(on_demand: Numbers, interval: Numbers, spot: Spot) -> Answer:

@@ -57,6 +57,12 @@ def test_without_preemptions_only_the_checkpoints_are_extra():
     assert spot.billed_seconds(6000, 600, calm) == pytest.approx(6000 * 660 / 600, rel=1e-6)
 
 
+def test_with_checkpoints_so_rare_that_nothing_lasts_the_bill_is_endless_and_of_no_work_nothing():
+    offer = spot.Spot(hourly=1.2, between=7200, write=60, restart=300)
+    assert spot.dollars(1, 2**63, offer) == spot.billed_seconds(1, 2**63, offer) == float("inf")
+    assert spot.dollars([0, 1], 2**63, offer).tolist() == [0, float("inf")]
+
+
 def test_at_the_break_even_price_both_bills_are_equal():
     price = spot.break_even_price(4.0, 1200, OFFER)
     there = replace(OFFER, hourly=price)
