@@ -32,15 +32,22 @@ def asset(name: str) -> Markup:
 
 
 def with_one_style(page: str) -> str:
-    """Return a page with one copy of the figures' style: each brings its own, to stand alone in a notebook.
+    """Return a page, or a part of one, with the figures' style once: each brings its own, to stand alone.
+
+    It stands in the head of a page and before a part, where nothing that a figure loses takes it along.
 
     >>> style = f"<style>{asset('figure.css')}</style>"
-    >>> with_one_style(f"<p>{style}<p>{style}") == f"<p>{style}<p>"
+    >>> with_one_style(f"<p>{style}<p>{style}") == f"{style}<p><p>"
+    True
+    >>> with_one_style(f"<head></head><p>{style}") == f"<head>{style}</head><p>"
     True
     """
     style = str(Markup("<style>{}</style>").format(asset("figure.css")))
-    before, found, after = page.partition(style)
-    return before + found + after.replace(style, "")
+    bare = page.replace(style, "")
+    if bare == page:
+        return page
+    head, end, body = bare.rpartition("</head>")
+    return f"{head}{style}{end}{body}"
 
 
 def link(address: str, words: object) -> Markup:
