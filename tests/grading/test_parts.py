@@ -17,6 +17,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from scalelab.checks.call import Outcome
+from scalelab.checks.keys import student_key
 from scalelab.checks.plain import Unreadable, plain
 from scalelab.cli import main
 from scalelab.grading.box import bubblewrap, wire
@@ -370,6 +371,24 @@ def test_the_class_report_counts_slips_that_only_a_hidden_check_found_and_no_fix
     ]
     assert report.summary(source, [found[0]])["tasks"][0]["slip"] == ("one too few", 1)
     assert report.summary(source, [found[1]])["tasks"][0]["slip"] is None
+
+
+COSTLY = """from scalelab.checks import Task, variant
+
+_drawn = variant("x", seed=1, of=[1, 2])
+task = Task("1.1", points=2, answers=globals())
+task.function("half", cases=[(4,), (9,)], expect=compared)
+task.score()"""
+
+
+def test_a_plan_for_a_student_compares_with_nothing_and_asks_what_the_whole_check_asks(monkeypatch):
+    compared = []
+    monkeypatch.setattr("builtins.compared", lambda x: compared.append(x) or x / 2, raising=False)
+    judge = Judge(Source("x", (Cell("c", "code", COSTLY, COSTLY, 2.0, graded=True),)))
+    assert compared == [4, 9]  # when the class begins, every line is tried once
+    key = student_key("ada", b"a course")
+    assert judge.plan(key) == judge.plan("")
+    assert compared == [4, 9, 4, 9]  # of the plan without a key, which is made anew
 
 
 END = "import os\nos._exit(1)"  # of its process

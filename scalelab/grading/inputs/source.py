@@ -18,7 +18,7 @@ from scalelab.refusal import Refusal
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-VERSION = "3"  # of the grader: another one grades everything again
+VERSION = "4"  # of the grader: another one grades everything again
 
 
 @dataclass(frozen=True)
