@@ -9,13 +9,13 @@ import json
 import math
 import statistics
 from dataclasses import dataclass, field
-from typing import NoReturn, get_args
+from typing import NoReturn, Self, get_args
 
 from scalelab import ranks, stored
 from scalelab.arguments import real, scalar, shown, whole
 from scalelab.refusal import Refusal
 
-VERSION = 1
+VERSION = 2  # of version 1 a caution was its sentence alone
 KINDS = ("measured here", "recorded", "published", "model")
 UNMEASURED = ("published", "model")  # on no machine that could be named
 
@@ -95,6 +95,19 @@ class Stamp:
 
 
 @dataclass(frozen=True)
+class Caution:
+    """What may be wrong with timings and what to do about it, under the name of the case."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """Return what a file of version 1 holds: nobody knows its case, so it is one of its own."""
+        return cls(text, text)
+
+
+@dataclass(frozen=True)
 class Sample:
     """Repeated timings of one thing; none is ever dropped."""
 
@@ -104,7 +117,7 @@ class Sample:
     machine: Machine
     date: str
     stopped: str = ""  # why the measurement ended
-    advice: tuple[str, ...] = ()
+    advice: tuple[Caution, ...] = ()
     # The conditions, such as workers or bytes.
     given: dict[str, float | str | bool] = field(default_factory=dict, hash=False)
     # Not stored: whoever reads a file did not measure it.

@@ -28,7 +28,13 @@ def plain(record: object) -> Any:
 
 
 def build(record: type[_Record], data: object) -> _Record:
-    """Build a record from a dictionary, following the types of its fields."""
+    """Build a record from a dictionary, following the types of its fields.
+
+    Some were a text before they had fields, and say so by `of_text`.
+    """
+    of_text = getattr(record, "of_text", None)
+    if of_text and isinstance(data, str):
+        return of_text(data)
     if not isinstance(data, dict):
         raise Refusal(
             f"{record.__name__} must be a JSON object, got {shown(data)}: give what to_json wrote"

@@ -10,7 +10,6 @@ import gc
 import os
 import re
 import signal
-import sys
 import time
 import tomllib
 from collections import Counter
@@ -33,8 +32,6 @@ FIRST = (
     "tests/browser/",
     "tests/cycle/",
 )  # the longest, lest they end last
-# jsonschema does without it where it is not installed, and parses a grammar for two seconds where it is.
-sys.modules["rfc3987_syntax"] = None
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # as a shell has it for what runs in the background

@@ -39,6 +39,13 @@ def test_an_earlier_version_without_optional_fields_is_still_read():
     assert records.from_json(json.dumps(text)).seconds == SAMPLE.seconds
 
 
+def test_a_caution_of_version_1_is_its_sentence():
+    text = json.loads(records.to_json(SAMPLE)) | {"advice": ["Only 3 repetitions.", "Close it."]}
+    kept = records.from_json(json.dumps(text)).advice
+    assert [caution.text for caution in kept] == ["Only 3 repetitions.", "Close it."]
+    assert len({caution.name for caution in kept}) == 2, "nobody knows that they are one case"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -5,19 +5,17 @@
   const page = location.pathname.slice(root.length).replace(/\.html$/, "");
   const answers = [...document.querySelectorAll(".tag_answer, .admonition.answer")];
   const make = (tag, own) => Object.assign(document.createElement(tag), own);
-  const known = (key) => { try { return localStorage.getItem(key) ?? ""; } catch { return ""; } };
-  const keep = (key, text) => {
-    try {
-      if (text) localStorage.setItem(key, text); else localStorage.removeItem(key);
-      return "Kept in this browser, sent nowhere.";
-    } catch { return "This browser keeps nothing: the guess ends with the page."; }
+  const shelf = (use) => {
+    try { return { text: use(localStorage) ?? "", fate: "Kept in this browser, sent nowhere." }; }
+    catch { return { text: "", fate: "This browser keeps nothing: the guess ends with the page." }; }
   };
 
   document.querySelectorAll(".admonition.guess[id]").forEach((box) => {
     const key = `scalelab-guess ${page} ${box.id}`;
-    const field = make("textarea", { id: `${box.id}-mine`, rows: 1, value: known(key), autocomplete: "off" });
+    const before = shelf((kept) => kept.getItem(key));
+    const field = make("textarea", { id: `${box.id}-mine`, rows: 1, value: before.text, autocomplete: "off" });
     const label = make("label", { htmlFor: field.id, textContent: "Your guess" });
-    const fate = make("small", { id: `${field.id}-fate`, textContent: keep(key, field.value) });
+    const fate = make("small", { id: `${field.id}-fate`, textContent: before.fate });
     field.setAttribute("aria-describedby", fate.id);
     const place = make("div", { className: "guess-field" });
     place.append(label, field, fate);
@@ -31,7 +29,17 @@
     if (title) title.after(said); else answer?.querySelector(".cell_output")?.before(said);
 
     const repeat = () => { quote.textContent = field.value.trim(); said.hidden = !quote.textContent; };
-    field.addEventListener("input", () => { fate.textContent = keep(key, field.value); repeat(); });
+    field.addEventListener("input", () => {
+      const keep = (kept) => (field.value ? kept.setItem(key, field.value) : kept.removeItem(key));
+      fate.textContent = shelf(keep).fate;
+      repeat();
+    });
+    // Typed in another tab, or on the page just left, whose words may arrive after this one was opened.
+    addEventListener("storage", (event) => {
+      if (event.key !== key) return;
+      field.value = event.newValue ?? "";
+      repeat();
+    });
     repeat();
   });
 })();

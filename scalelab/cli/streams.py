@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -181,11 +180,11 @@ def origin(recording: Recording) -> list[str]:
 
 
 def advice(recording: Recording) -> list[str]:
-    """Return each kind of advice that samples carry once: the same one, whatever its numbers are."""
+    """Return each case that samples are cautioned of once, in the words of the first."""
     cases: dict[str, list[tuple[str, str]]] = {}
     for sample in recording.samples:
-        for text in sample.advice:
-            cases.setdefault(re.sub(r"[\d.,]+", "", text), []).append((sample.label, text))
+        for caution in sample.advice:
+            cases.setdefault(caution.name, []).append((sample.label, caution.text))
     return [
         f"{label}{f' (and {len(more)} more)' if more else ''}: {text}"
         for (label, text), *more in cases.values()

@@ -8,12 +8,12 @@ correlated discrepancy, Kennedy and O'Hagan 2001, doi:10.1111/1467-9868.00294.
 """
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from scalelab.curves.families import EXTRAPOLATING
+from scalelab.curves.families import EXTRAPOLATING, Family
 from scalelab.curves.rows import Rows
 
 _LIGHT = 1e-4  # the cells that hold no more than this together are dropped at the end
@@ -109,15 +109,18 @@ def predictive(
     )
 
 
-def _refined(weigh, box):
+def _refined(
+    weigh: Callable[[np.ndarray], tuple[np.ndarray, ...]], box: tuple[tuple[float, float], ...]
+) -> tuple[np.ndarray, ...]:
     """Cells over the box of a family's shapes, finer where the rows put the probability.
 
     The prior is uniform in the box, so a cell weighs its likelihood times its share of the box.
     """
     if not len(box):
-        return [np.atleast_1d(np.broadcast_to(x, 1)) for x in weigh(np.zeros((0, 1)))]
-    edges = [np.union1d(np.geomspace(*box[0], 40), np.linspace(*box[0], 41))]
-    edges += [np.linspace(*side, 11) for side in box[1:]]
+        return tuple(np.atleast_1d(np.broadcast_to(x, 1)) for x in weigh(np.zeros((0, 1))))
+    (least, most), *others = box
+    edges = [np.union1d(np.geomspace(least, most, 40), np.linspace(least, most, 41))]
+    edges += [np.linspace(lowest, highest, 11) for lowest, highest in others]
     low = np.stack(np.meshgrid(*(e[:-1] for e in edges)), -1).reshape(-1, len(box)).T
     high = np.stack(np.meshgrid(*(e[1:] for e in edges)), -1).reshape(-1, len(box)).T
     volume = np.prod(np.diff(box))
@@ -135,8 +138,8 @@ def _split(low, high, heavy):
     lows, highs = [low[:, ~heavy]], [high[:, ~heavy]]
     low, high = low[:, heavy], high[:, heavy]
     middle = (low + high) / 2
-    for upper in np.ndindex(*(2,) * len(low)):
-        upper = np.array(upper, bool)[:, None]
+    for corner in np.ndindex(*(2,) * len(low)):
+        upper = np.array(corner, bool)[:, None]
         lows.append(np.where(upper, middle, low))
         highs.append(np.where(upper, high, middle))
     return np.concatenate(lows, 1), np.concatenate(highs, 1)
@@ -149,8 +152,9 @@ def _log_rate(family, k, q, *shape):
     return np.log(np.clip(rate, *_FLOATS))
 
 
-def _box(family, q):
+def _box(family: Family, q: float) -> tuple[tuple[float, float], ...]:
     """The shapes of a family: limits of E, and of f where there is one."""
     losses, nothing_gained = family.losses, 1 / q
+    assert losses, "a family that extrapolates says what it loses"
     low = min(losses.least * nothing_gained, 0.99 * losses.most)
     return ((low, losses.most), (0.0, 1.0))[: len(family.parameters)]

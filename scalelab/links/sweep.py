@@ -209,6 +209,7 @@ def _column(name: str, given: Any) -> tuple[np.ndarray, np.ndarray]:
 def _decimals(given):
     try:
         text = given if isinstance(given, str) else repr(float(given))
-        return max(0, -Decimal(text.strip()).as_tuple().exponent)
+        exponent = Decimal(text.strip()).as_tuple().exponent
+        return max(0, -int(exponent))  # a number: what is not finite was refused
     except InvalidOperation:  # digits of another alphabet that float() reads
         return 0

@@ -8,6 +8,7 @@ import json
 import tomllib
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from scalelab.arguments import shown
 from scalelab.files import files
@@ -133,7 +134,7 @@ def _cluster(name, given, dtype):
             f"{name}: training.format must be one that {device.name} has, got {dtype!r}: "
             f"there are {', '.join(device.peaks)}; or give cluster.peak"
         )
-    known = {
+    known: dict[str, Any] = {
         "peak": device and device.peaks.get(dtype),
         "memory": device and device.memory,
         "bandwidth": device and device.bandwidth,
@@ -156,7 +157,7 @@ def _cluster(name, given, dtype):
             f"{name}: cluster.idle_power must be at most the power at work, {work:g} W, "
             f"got {rest:g} W: computing draws power too"
         )
-    ways = {
+    ways: dict[str, Any] = {
         way: Network(given[f"{way}_latency"], 1 / (settled.pop(way) * given["link_share"]))
         for way in ("inside", "outside")
     }

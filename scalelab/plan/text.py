@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -194,7 +194,7 @@ def _choice(plan):
 
 def _excluded(plan):
     """Say of each kind of reason which sizes it excludes, and how near the nearest comes."""
-    groups = {}
+    groups: dict[Hashable, list[int]] = {}
     for workers, reasons in sorted(plan.excluded.items()):
         first = reasons[0]
         groups.setdefault(first if workers in plan.impossible else first.kind, []).append(workers)

@@ -89,7 +89,7 @@ def _next(job, name, share):
     device, cluster = hardware.device(name), job.cluster
     here = hardware.device(cluster.device)
     dtype = next((kind for kind, peak in here.peaks.items() if peak == cluster.peak), None)
-    peak = device.peaks.get(dtype, cluster.peak)
+    peak = device.peaks.get(dtype, cluster.peak) if dtype else cluster.peak
     inside = cluster.inside
     if here.link and device.link and here.link != device.link:
         ratio = here.link.bandwidth / device.link.bandwidth

@@ -41,7 +41,7 @@ def agree(passes: Sequence[Pass]) -> tuple[str, ...]:
 
 def _seeds(passes):
     """Every size from the same seeds, each once: the luck of one seed helps all sizes or none."""
-    seeds = {}
+    seeds: dict[int, list[int]] = {}
     for run in passes:
         seeds.setdefault(run.workers, []).append(run.seed)
     for workers, of_size in seeds.items():
@@ -62,7 +62,7 @@ def _seeds(passes):
 
 def _varied_with_the_workers(passes):
     """What varies on purpose is the same wherever the workers are."""
-    first = {}
+    first: dict[int, Pass] = {}
     for run in passes:
         before = first.setdefault(run.workers, run)
         for name in sorted(run.varied):

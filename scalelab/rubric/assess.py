@@ -105,7 +105,8 @@ def _edited(passes):
 
 
 def _copied(passes):
-    seen, off = {}, []
+    seen: dict[tuple[float, float], int] = {}
+    off = []
     for number, run in enumerate(passes.passes, 1):
         if seen.setdefault((run.seconds, run.elapsed), number) != number:
             off.append(number)

@@ -106,7 +106,14 @@ def of_means(
     return _gate(loss, error, freedom, tolerance, hair, sizes)
 
 
-def _gate(loss, error, freedom, tolerance, hair, sizes):
+def _gate(
+    loss: float,
+    error: float | None,
+    freedom: float,
+    tolerance: float,
+    hair: float,
+    sizes: tuple[int, int],
+) -> Gate:
     margin = error * quantile(freedom) if error else 0.0
     low, high = loss - margin, loss + margin
     if high <= tolerance + hair:

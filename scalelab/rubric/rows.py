@@ -218,7 +218,9 @@ def measured(
 
 def _checked(cell, place, work_stated):
     """Return the row with every number checked, or refuse it by its place."""
-    row = {"workers": whole(f"workers of {place}", cell.get("workers"), "it counts workers")}
+    row: dict[str, Any] = {
+        "workers": whole(f"workers of {place}", cell.get("workers"), "it counts workers")
+    }
     for name in ("seconds", "quality", "rate", *(["work"] if work_stated else [])):
         if cell.get(name) is None:
             raise Refusal(

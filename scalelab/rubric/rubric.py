@@ -7,6 +7,7 @@ joules, or grams of CO2, as a fifth.
 
 import math
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from scalelab.arguments import shown, whole
@@ -87,7 +88,8 @@ def judge(
     cheapest = choice(ranked, "cheapest")
     assert cheapest is not None, "the baseline passes its own gate"
     picked = choice([row for row in rows if row.eligible], limits.objective)
-    efficient = [row.workers for row in ranked if "floor" not in row.missed]
+    # Up to the first that does not keep the floor: nobody buys through a hole.
+    efficient = [row.workers for row in takewhile(lambda row: "floor" not in row.missed, ranked)]
     gates = [row.passes_gate for row in rows]
     return Report(
         rows=rows,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scalelab.files import files
+from scalelab.records import Recording
 from scalelab.tables import columns as _columns
 
 MOST_BYTES = 2**23
@@ -50,12 +51,13 @@ def _csv(path, content):
     start, delimiter = _header(path, lines)
     title = " ".join(filter(None, (line.strip(' #|,;\t"') for line in lines[:start])))
     reader = csv.reader(lines[start:], delimiter=delimiter, strict=True, skipinitialspace=True)
-    rows, headings = [], None
+    rows: list[tuple[int, tuple[Any, ...]]] = []
+    headings: tuple[_columns.Heading, ...] = ()
     try:
         for row in reader:
             line = start + reader.line_num
             cells = _inner(row) if delimiter == "|" else row
-            if headings is None:
+            if not headings:
                 names = [cell.strip() for cell in cells]
                 headings = tuple(_columns.heading(name) for name in names)
                 _at_most(path, line, len(headings), MOST_COLUMNS, "columns")
@@ -119,7 +121,7 @@ def _json(path, content):
         expected = "hold a list of rows, or columns of equal length"
         raise files.wrong(path, "", expected, data, 'write [{"workers": 1, "seconds": 60}, ...]')
     _at_most(path, "", len(data), MOST_ROWS, "rows")
-    names = []
+    names: list[str] = []
     for number, row in enumerate(data, 1):
         if not isinstance(row, dict):
             expected = "be an object with workers and with seconds or throughput"
@@ -143,7 +145,9 @@ def _transposed(path, columns):
 def _recording(path, content):
     """Rows of a run that this package recorded: one per repetition."""
     recording = files.record(path, content)
-    rows, first = [], {}
+    assert isinstance(recording, Recording)
+    rows: list[tuple[int, tuple[Any, ...]]] = []
+    first: dict[Any, dict[str, Any]] = {}
     for sample in recording.samples:
         given = sample.given
         other = first.setdefault(given.get("workers"), given)

@@ -160,7 +160,7 @@ def _style(path, grid, columns):
 
 def _row(path, grid, columns, style, line, cells, units, missing):
     """Return the Row of these cells, or None where nothing was measured."""
-    values = {}
+    values: dict[str, Any] = {}
     empty = all(_cells.missing(cells[i]) for r, i in columns.items() if r not in _TEXTS)
     if empty:
         return None

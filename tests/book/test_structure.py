@@ -188,6 +188,12 @@ def test_a_line_of_prose_holds_one_sentence(slug):
     assert lines == []
 
 
+def test_no_cell_is_empty():
+    """JupyterLab shows a line of its own in such a cell."""
+    cells = [(path, cell) for path, cells in every_cell() for cell in cells]
+    assert [f"{path}: {cell.id}" for path, cell in cells if not cell.source.strip()] == []
+
+
 def test_cell_ids_are_words_and_unique():
     for path, cells in every_cell():
         ids = [cell.id for cell in cells]

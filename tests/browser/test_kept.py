@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from scalelab.models.machines import hardware
 from scalelab.show.plots import roofline
@@ -162,6 +163,12 @@ FULL = """(() => {
     setItem.call(this, key, text);
   };
 })()"""
+WATCHED = """
+  window.written = [];
+  for (const name of ["setItem", "removeItem"]) {
+    const real = Storage.prototype[name];
+    Storage.prototype[name] = function (key, ...text) { written.push(key); real.call(this, key, ...text); };
+  }"""
 ASKED = {"one-fact-guess": "What one table says of the other", "here-guess": "taken in turns"}
 
 
@@ -183,12 +190,39 @@ def kept_guesses(one):
 def test_a_guess_is_kept_and_said_again_beside_its_answer_alone(panel, book):
     study(panel, book)["one-fact-guess"].fill("<b>a tenth</b>")
     for _ in range(2):  # the second time, on a page that was opened anew
-        assert said(panel).all_inner_texts() == ["You guessed: <b>a tenth</b>"]
+        expect(said(panel)).to_have_text(["You guessed: <b>a tenth</b>"], use_inner_text=True)
         answer = panel.page.locator(".cell", has=said(panel))
         assert ASKED["one-fact-guess"] in answer.inner_text()
         fields = study(panel, book)
-        assert fields["one-fact-guess"].input_value() == "<b>a tenth</b>"
-        assert fields["here-guess"].input_value() == ""
+        expect(fields["one-fact-guess"]).to_have_value("<b>a tenth</b>")
+        expect(fields["here-guess"]).to_have_value("")
+
+
+def test_a_guess_typed_in_one_tab_is_seen_and_forgotten_in_the_other(panel, book):
+    mine = study(panel, book)["here-guess"]
+    other = panel.context.new_page()
+    other.goto(panel.page.url)
+    field = other.locator("#here-guess").get_by_label("Your guess")
+    quote = other.locator(".guess-said").filter(visible=True)
+    mine.fill("weak")
+    expect(field).to_have_value("weak")
+    expect(quote).to_have_text(["You guessed: weak"], use_inner_text=True)
+    mine.fill("")
+    expect(field).to_have_value("")
+    expect(quote).to_have_count(0)
+    other.close()
+
+
+def test_opening_a_page_writes_nothing_so_words_that_arrive_late_are_kept(visit, book):
+    one = visit(plain=True)
+    one.context.add_init_script(WATCHED)
+    field = study(one, book)["here-guess"]
+    assert [key for key in one.page.evaluate("written") if "guess" in key] == []
+    tell = "([key, text]) => dispatchEvent(new StorageEvent('storage', { key, newValue: text }))"
+    one.page.evaluate(tell, [f"scalelab-guess chapters/{GUESSED} here-guess", "late"])
+    expect(field).to_have_value("late")
+    field.fill("later")
+    assert [key for key in one.page.evaluate("written") if "guess" in key] != []
 
 
 def test_a_guess_is_reached_and_typed_with_the_keyboard_and_an_empty_one_is_forgotten(panel, book):

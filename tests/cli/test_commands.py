@@ -14,6 +14,7 @@ import subprocess
 import sys
 import termios
 import time
+from dataclasses import replace
 from multiprocessing import resource_tracker
 from pathlib import Path
 from unittest import mock
@@ -30,12 +31,13 @@ from scalelab.grading.box import bubblewrap
 from scalelab.measure.host.machine import this_machine
 from scalelab.measure.ranks import agent, capacity, workers
 from scalelab.measure.ranks.workers import WorkerError
-from scalelab.records import Machine, Recording, Sample
+from scalelab.records import Caution, Machine, Recording, Sample
 from tests.cli.command import ENVIRONMENT, MODULE, installed, process, scalelab
 from tests.measure import worker_jobs
 from tests.notebooks import ROOT
 from tests.sampling import sampled, seed
 
+SAMPLE = Sample("a step", (1.0,), 1, Machine("laptop", cores=4), "2025-11-20")
 # One measurement, as short as can be.
 SHORT = ("run", "independent", "--workers", "1", "--set", "items=2", "--repetitions", "1")
 # What these print says that it was measured here; the others judge what somebody else measured.
@@ -294,6 +296,16 @@ def test_the_public_series_are_read_only_where_no_file_has_the_name(tmp_path, mo
     assert datasets._all.cache_info().currsize == 0
     Path("sysbench_cpu").unlink()
     assert streams.source("sysbench_cpu").unit == "events/s"
+
+
+def test_a_case_is_told_once_whatever_its_numbers_and_words_are():
+    said = [("few", "Only 2."), ("wide", "Within 2 %."), ("few", "Only three, and that at night.")]
+    samples = [
+        replace(SAMPLE, label=f"run {n}", advice=(Caution(name, text),))
+        for n, (name, text) in enumerate(said, 1)
+    ]
+    told = streams.advice(Recording("three", tuple(samples)))
+    assert told == ["run 1 (and 1 more): Only 2.", "run 2: Within 2 %."]
 
 
 @pytest.mark.parametrize("command", [("machine",), SHORT], ids=["machine", "run"])

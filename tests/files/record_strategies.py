@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from scalelab.records import Gpu, Machine, Pass, Passes, Recording, Sample, Split
+from scalelab.records import Caution, Gpu, Machine, Pass, Passes, Recording, Sample, Split
 
 text = st.text(max_size=12)
 positive = st.floats(1e-9, 1e9)
@@ -45,7 +45,7 @@ samples = st.builds(
     machine=machines,
     date=st.sampled_from(["", "2025-11-20"]),
     stopped=text,
-    advice=st.lists(text, max_size=3).map(tuple),
+    advice=st.lists(st.builds(Caution, text, text), max_size=3).map(tuple),
     given=conditions,
 )
 recordings = st.builds(

@@ -51,7 +51,8 @@ def refused(read, path, *place):
 
 # --- The schema ---
 
-STORED = [*records._RECORDS.values(), records.Gpu]
+PARTS = [records.Gpu, records.Caution]  # of records, never a file of their own
+STORED = [*records._RECORDS.values(), *PARTS]
 
 
 def test_the_schema_is_one():
@@ -61,7 +62,7 @@ def test_the_schema_is_one():
 def test_the_schema_knows_every_record():
     names = [record.__name__ for record in STORED]
     assert sorted(SCHEMA["$defs"]) == sorted(names)
-    assert SCHEMA["properties"]["record"]["enum"] == names[:-1]
+    assert SCHEMA["properties"]["record"]["enum"] == names[: -len(PARTS)]
 
 
 @pytest.mark.parametrize("record", STORED)
@@ -277,7 +278,7 @@ def test_a_recording_without_samples_is_no_table():
         ("seconds\n-1\n", ["line 2 column seconds", "-1"]),
         ("seconds,inner\n1,many\n", ["line 2", "Sample.inner must be int", "many"]),
         ("seconds,inner\n1,0\n", ["line 2", "inner must be"]),
-        ("seconds,advice\n1,[1]\n", ["line 2", "Sample.advice"]),
+        ("seconds,advice\n1,[1]\n", ["line 2", "Caution"]),
         ("seconds,machine.cores\n1,no\n", ["line 2", "Machine.cores"]),
         ("seconds,batch\n1,NaN\n", ["line 2", "batch"]),
         ("seconds,batch\n1," + "9" * 400 + "\n", ["line 2", "batch"]),
@@ -472,8 +473,8 @@ def test_wrong_results_and_times_of_the_host_are_flagged(tmp_path):
         raw["results"][1]["in_place"]["nwrong"] = None
 
     first, second, *_ = nccl_tests.read(changed(tmp_path, change)).samples
-    assert "3 values of the result were wrong" in first.advice[0]
-    assert "host's time to launch" in first.advice[1]
+    assert "3 values of the result were wrong" in first.advice[0].text
+    assert "host's time to launch" in first.advice[1].text
     assert "4 MiB" in second.label
 
 

@@ -14,7 +14,7 @@ from scalelab.links import alphabeta, compare
 from scalelab.links.sweep import Sweep, published_names
 from scalelab.models.network import collectives
 from scalelab.models.network.network import Network, half_size
-from scalelab.records import Machine, Recording, Sample
+from scalelab.records import Caution, Machine, Recording, Sample
 from tests.cli.command import scalelab
 from tests.models import collective_simulator as simulator
 from tests.notebooks import ROOT
@@ -218,7 +218,7 @@ def test_the_command_fits_a_log_of_nccl_tests_and_predicts_a_size():
 
 def test_the_command_fits_what_scalelab_run_has_kept_and_passes_its_advice_on(tmp_path):
     ring = {"collective": "all-reduce", "algorithm": "ring", "workers": 4}
-    doubtful = ("The ranks began apart.",)
+    doubtful = (Caution("late start", "The ranks began apart."),)
     samples = tuple(
         Sample(f"x of {m:g}", (collectives.all_reduce(m, 4, LINK),), 1, Machine("here", cores=2),
                "2025-01-01", advice=doubtful, given={**ring, "bytes": m})

@@ -1,5 +1,6 @@
 """Published runs: shapes that add up, what they taught, and that nobody is judged by his own run."""
 
+import dataclasses
 import re
 from statistics import median
 
@@ -9,7 +10,7 @@ from scalelab import units
 from scalelab.data import datasets, published
 from scalelab.models.cost import mfu
 from scalelab.models.kernels import transformer
-from scalelab.plan import memory as plan_memory, plan, published as plan_published
+from scalelab.plan import memory as plan_memory, plan, published as plan_published, step
 from tests.learning import planned
 from tests.notebooks import ROOT
 
@@ -118,3 +119,13 @@ def test_the_page_says_what_is_not_modelled_and_where_the_runs_are_from():
         assert f"- **{run.system}**: {run.source}. {run.note}\n" in PAGE
     for share in plan_published.SHARES.values():
         assert f"{share:.0%} of" in PAGE
+
+
+def test_what_hides_of_the_exchange_matters_as_little_as_the_page_says():
+    (said,) = re.findall(r"no step would move by more than ([\d.]+)%", PAGE)
+    moved = []
+    for run, seconds in planned.errors():
+        share = planned.shares(without=(run.system,))[run.device]
+        layout = dataclasses.replace(run.job.layout, overlap=0.9)
+        moved.append(abs(step.time(run.job, layout, run.workers, share).seconds / seconds - 1))
+    assert 100 * max(moved) == pytest.approx(float(said), abs=0.05)

@@ -461,3 +461,13 @@ def test_where_none_is_left_the_verdict_names_every_limit_that_the_nearest_misse
     found = rubric.judge(study(), deadline=300)
     assert found.recommended is None
     assert "efficiency of 0.662, below the floor of 0.7, and come to 340 s, past" in verdict(found)
+
+
+def test_an_efficiency_holds_up_to_the_first_size_that_loses_it():
+    """Half again as many workers beyond a dip may keep the floor; nobody buys through the hole."""
+    table = rubric.columns(
+        [1, 2, 4, 8], [100, 70, 30, 14], rate=[1, 2, 4, 8], quality=[0.9] * 4, name="a dip"
+    )
+    report = rubric.judge(table, floor=0.75)
+    assert [round(row.efficiency, 2) for row in report.rows] == [1.0, 0.71, 0.83, 0.89]
+    assert report.largest_efficient == 1

@@ -11,11 +11,14 @@ from pathlib import Path
 from scalelab import units
 from scalelab.files import files
 from scalelab.files.nccl import as_json as nccl_json, as_table, run as nccl_run
-from scalelab.records import Machine, Recording, Sample
+from scalelab.records import Caution, Machine, Recording, Sample
 from scalelab.refusal import Refusal
 
 _THREADS = re.compile(r'\bnThread +\d+ +nGpus +\d|"nthreads" *:')
-_CPU = "This is the host's time to launch the collective (-C 1), not the time it takes."
+_CPU = Caution(
+    "host time",
+    "This is the host's time to launch the collective (-C 1), not the time it takes.",
+)
 
 
 def read(
@@ -57,7 +60,9 @@ def written(text: str) -> bool:
 def _sample(path, row, name, workers, machine, date):
     size, place = units.text(row.size, "B", binary=True), "in" if row.in_place else "out of"
     given = {"workers": workers, "bytes": row.size, "in_place": row.in_place}
-    wrong = f"{row.wrong:g} values of the result were wrong: do not use this time."
+    wrong = Caution(
+        "wrong result", f"{row.wrong:g} values of the result were wrong: do not use this time."
+    )
     try:
         return Sample(
             label=f"{name} of {size}, {place} place",

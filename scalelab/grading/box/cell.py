@@ -6,6 +6,7 @@ Everything here is at the mercy of the student's code; nobody believes it more t
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
 import signal
@@ -55,8 +56,7 @@ def warm(shell: InteractiveShell) -> None:
 def run(shell: InteractiveShell, text: str, seconds: float) -> dict[str, Any]:
     """Run one cell as a notebook would; return what it showed and how it ended."""
     out = _Kept()
-    shown: list[dict[str, Any]] = []
-    _show_to(shell, shown)
+    shown = _show(shell)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         result, late = _timed(lambda: shell.run_cell(text, store_history=False), seconds)
     error = result and (result.error_before_exec or result.error_in_exec)
@@ -90,10 +90,16 @@ class _Kept(io.TextIOBase):
         return 1
 
 
-def _show_to(shell, shown):
-    """Let what a cell displays, and its last value, go to a list."""
+@functools.cache
+def _display(shell):
+    """Return the list to which a cell's displays and its last value go, and what puts them there.
+
+    Made once: each publisher asks to hear of every cell from then on.
+    """
     from IPython.core.displayhook import DisplayHook
     from IPython.core.displaypub import CapturingDisplayPublisher
+
+    shown: list[dict[str, Any]] = []
 
     class Hook(DisplayHook):
         def write_output_prompt(self):
@@ -108,10 +114,20 @@ def _show_to(shell, shown):
         def finish_displayhook(self):
             self._is_active = False
 
-    shell.display_pub = CapturingDisplayPublisher(shell=shell)
-    shell.display_pub.outputs = shown
-    shell.displayhook = shell.display_trap.hook = Hook(shell=shell)
+    publisher = CapturingDisplayPublisher(shell=shell)
+    publisher.outputs = shown
+    return shown, publisher, Hook(shell=shell, cache_size=0)
+
+
+def _show(shell):
+    """Let what a cell displays go to a list, whatever an earlier one has changed; return that list."""
+    shown, publisher, hook = _display(shell)
+    shown.clear()
+    publisher.outputs = shown
+    shell.display_pub = publisher
+    shell.displayhook = shell.display_trap.hook = hook
     shell.showtraceback = shell.showsyntaxerror = lambda *_, **__: None
+    return shown
 
 
 def _timed(function, seconds):

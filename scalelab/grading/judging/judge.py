@@ -179,7 +179,7 @@ class _Notes:
         self.names[name] = None
         if not self.callable:
             return 1.0
-        cases = []
+        cases: list[tuple[Any, ...]] = []
         self.calls.append((name, cases))
 
         def answer(*arguments):
@@ -238,11 +238,13 @@ def _named(name):
 def _compiled(cell):
     """Return the code of a cell, and of its last expression."""
     tree = parsed(cell.text)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr):
+        tree.body.pop()
     name = f"<{cell.id}>"
     return (
         compile(tree, name, "exec"),
-        compile(ast.Expression(last.value), name, "eval") if last else None,
+        compile(ast.Expression(last.value), name, "eval") if isinstance(last, ast.Expr) else None,
     )
 
 

@@ -1,5 +1,7 @@
 """What a student reads: their code, what each check said, points and hints, on a page that runs nothing."""
 
+import functools
+
 from scalelab.grading.inputs.source import Source, hints, number, tasks as tasks_of
 from scalelab.grading.judging.result import Result
 from scalelab.grading.out.codes import in_words
@@ -90,7 +92,7 @@ class _Content:
             "name": part.name,
             "points": "not read yet" if part.points is None else f"{part.points:g}",
             "most": part.most,
-            "asked": prose(question),
+            "asked": _question(question),
             "before": self._own(""),
             "cells": [(self._answer(cell), self._own(cell.id)) for cell in cells],
             "output": graded.get("output", ""),
@@ -131,7 +133,11 @@ class _Content:
 
 
 def _hint(n, about, body):
-    return f"Hint {n}{f': {about}' if about else ''}", prose(body)
+    return f"Hint {n}{f': {about}' if about else ''}", _question(body)
+
+
+# The same for everybody in a class, and dearer than all the rest of a page.
+_question = functools.lru_cache(maxsize=200)(prose)
 
 
 def _stopped(name, said, line):

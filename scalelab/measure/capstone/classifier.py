@@ -110,7 +110,8 @@ class Classifier:
         import torch
         from torch import cuda, distributed
 
-        gradients = [p.grad for p in self.model.parameters()]
+        # Of every parameter: the model has none that its loss does not reach.
+        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
         flat = torch.cat([g.flatten() for g in gradients])
         if self.place.type == "cuda":
             cuda.synchronize()

@@ -26,7 +26,10 @@ class Meter:
     """What `meter` yields: complete once the block is over."""
 
     def __init__(
-        self, sources: Sequence[meters.Sensor], missing: Iterable[str], clock: Callable[[], float]
+        self,
+        sources: Sequence[meters.Sensor],
+        missing: Iterable[meters.Missing],
+        clock: Callable[[], float],
     ) -> None:
         self._sources, self._clock = sources, clock
         self.missing = tuple(missing)  # why this machine has no other sources
@@ -77,7 +80,7 @@ class Meter:
     @property
     def advice(self) -> tuple[str, ...]:
         """What is wrong with these joules, or why there are none, each with a remedy."""
-        lines = [f"No joules: {why}." for why in self.missing if not self._sources]
+        lines = [f"No joules: {why.text}." for why in self.missing if not self._sources]
         silent = [name for name, part in self.parts.items() if part.joules is None]
         if silent:
             lines.append(

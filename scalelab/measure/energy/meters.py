@@ -12,12 +12,6 @@ from typing import NamedTuple
 from scalelab.measure.host import nvidia
 
 POWERCAP = Path("/sys/class/powercap")
-# On virtual machines, elsewhere than Linux, and on most ARM processors there is none.
-_NO_RAPL = "no RAPL counter under {root}"
-_CLOSED = (
-    "RAPL under {root} is closed to this user (Linux opens energy_uj to root alone): "
-    "ask for read access, or run as root"
-)
 _Ask = Callable[..., list[dict[str, str]]]  # as `nvidia.ask`
 
 
@@ -26,6 +20,13 @@ class Reading(NamedTuple):
 
     joules: float | None = None  # counted since some moment in the past
     watts: float | None = None
+
+
+class Missing(NamedTuple):
+    """Why there is no sensor of a kind."""
+
+    kind: str
+    text: str
 
 
 class Sensor(NamedTuple):
@@ -40,14 +41,14 @@ class Sensor(NamedTuple):
 
 def sensors(
     root: Path = POWERCAP, pynvml: ModuleType | None = None, ask: _Ask | None = None
-) -> tuple[list[Sensor], list[str]]:
+) -> tuple[list[Sensor], list[Missing]]:
     """Return the sources of this machine, and why there are no others."""
     parts = rapl(root), nvml(pynvml or _importable()) or smi(ask or nvidia.ask)
     sources = [source for source in parts if isinstance(source, Sensor)]
-    return sources, [why for why in parts if isinstance(why, str)]
+    return sources, [why for why in parts if isinstance(why, Missing)]
 
 
-def rapl(root: Path = POWERCAP) -> Sensor | str:
+def rapl(root: Path = POWERCAP) -> Sensor | Missing:
     """Return the Source of the packages and their memory, or why there is none.
 
     Cores and graphics are part of their package, and psys holds the packages: they would count
@@ -62,9 +63,14 @@ def rapl(root: Path = POWERCAP) -> Sensor | str:
             # Named after the package it belongs to: every package has one.
             zones[f"{_text(zone.with_name(zone.name.rpartition(':')[0]) / 'name')} {name}"] = zone
     if not zones:
-        return _NO_RAPL.format(root=root)
+        # On virtual machines, elsewhere than Linux, and on most ARM processors there is none.
+        return Missing("no counter", f"no RAPL counter under {root}")
     if any(_joules(zone) is None for zone in zones.values()):
-        return _CLOSED.format(root=root)
+        return Missing(
+            "closed",
+            f"RAPL under {root} is closed to this user (Linux opens energy_uj to root alone): "
+            "ask for read access, or run as root",
+        )
     wraps = {name: _joules(zone, "max_energy_range_uj") for name, zone in zones.items()}
     return Sensor(
         lambda: {name: Reading(_joules(zone)) for name, zone in zones.items()},
@@ -108,7 +114,7 @@ def nvml(pynvml: ModuleType | None) -> Sensor | None:
     return Sensor(read, {}, 2.0) if handles else None
 
 
-def smi(ask: _Ask) -> Sensor | str:
+def smi(ask: _Ask) -> Sensor | Missing:
     """Return the Source of the GPUs by nvidia-smi, which knows the power only, or why there is none."""
 
     def read() -> dict[str, Reading]:
@@ -120,7 +126,7 @@ def smi(ask: _Ask) -> Sensor | str:
 
     if any(reading.watts is not None for reading in read().values()):
         return Sensor(read, {}, 2.0)
-    return "no GPU whose driver tells its power"
+    return Missing("no power", "no GPU whose driver tells its power")
 
 
 def _listed(pynvml: ModuleType) -> Iterator[dict[str, str]]:

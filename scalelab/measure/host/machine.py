@@ -124,7 +124,7 @@ def _affinity() -> list[int]:
 
 def _ranges(numbers):
     """Write numbers as Linux does: [0, 1, 2, 5] as "0-2,5"."""
-    runs = []
+    runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
             runs[-1][1:] = [number]

@@ -124,10 +124,13 @@ class _Work:
         self.layers = [nn.Linear(width, width, bias=False) for _ in range(layers)]
         self.model = nn.Sequential(*self.layers)
         self.flat = torch.zeros(layers * width * width)
-        parts = self.flat.split(width * width)
-        self.input, self.loss = torch.randn(batch, width), None
+        self.parts = self.flat.split(width * width)
+        self.input = torch.randn(batch, width)
+        self.loss: torch.Tensor | None = None
         self.each, self.waiting = 0, []
-        for place, (layer, part) in enumerate(zip(reversed(self.layers), parts, strict=True), 1):
+        for place, (layer, part) in enumerate(
+            zip(reversed(self.layers), self.parts, strict=True), 1
+        ):
             layer.weight.grad = part.view(width, width)
             layer.weight.register_post_accumulate_grad_hook(lambda _, n=place: self.ready(n))
 
@@ -152,17 +155,18 @@ class _Work:
         self.waiting.clear()
         self.each = 0
         with torch.no_grad():
-            for layer in self.layers:
-                layer.weight -= 1e-6 / distributed.get_world_size() * layer.weight.grad
+            for layer, part in zip(reversed(self.layers), self.parts, strict=True):
+                step = 1e-6 / distributed.get_world_size() * part
+                layer.weight -= step.view_as(layer.weight)
         self.flat.zero_()
 
     def forward(self):
         self.loss = self.model(self.input).square().mean()
+        return self.loss
 
     def backward(self):
-        if self.loss is None:
-            self.forward()
-        self.loss.backward(retain_graph=True)
+        loss = self.forward() if self.loss is None else self.loss
+        loss.backward(retain_graph=True)
 
     def asleep(self, forward, backward):
         """Return both passes as sleeps; the gradients still get ready one after another."""

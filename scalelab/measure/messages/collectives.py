@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import capacity, jobs, workers
-from scalelab.records import Sample
+from scalelab.records import Caution, Sample
 from scalelab.refusal import Refusal
 from scalelab.units import counted, text
 
@@ -162,10 +162,11 @@ def _sample(ranks, given):
     if len(hosts) > 1 or len(ranks) == 1:
         return sample
     apart = statistics.median(_spread(rank["begun"] for rank in ranks))
-    late = apart / sample.median
-    note = (
+    late = apart / (trips * sample.median)  # of what was timed, the way back included
+    late_start = Caution(
+        "late start",
         f"The ranks began {text(apart, 's', 2)} apart, {text(late, '%', 2)} of the time: part of it "
-        "is waiting for the last to arrive, not moving bytes. Look at larger messages."
+        "is waiting for the last to arrive, not moving bytes. Look at larger messages.",
     )
-    advice = (*sample.advice, *([note] if late > _LATE else []))
+    advice = (*sample.advice, *([late_start] if late > _LATE else []))
     return replace(sample, given={**sample.given, "spread": apart}, advice=advice)

@@ -14,7 +14,7 @@ _SAME = 0.1
 
 def _rates(samples, kind):
     """Return every bandwidth of a copy or a triad, by size, in the order taken."""
-    by_size = {}
+    by_size: dict[int, list[float]] = {}
     for sample in samples:
         if sample.given["what"] == kind:
             rates = by_size.setdefault(sample.given["size"], [])

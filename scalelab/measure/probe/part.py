@@ -9,7 +9,7 @@ from typing import NamedTuple
 from scalelab.measure.probe import quiet
 from scalelab.measure.probe.workbench import Workbench
 from scalelab.measure.timing import devices, stats, timing
-from scalelab.records import Machine, Sample
+from scalelab.records import Caution, Machine, Sample
 from scalelab.units import text
 
 # A reading is a block of calls, so long that a budget holds about this many.
@@ -105,7 +105,7 @@ class Taking:
         )
         seconds = tuple(s / count for s in sample.seconds)
         # The calm of the machine is judged by `quiet`; 1 % was only the aim.
-        advice = tuple(case.text for case in stats.advice(seconds))
+        advice = stats.advice(seconds)
         return replace(sample, seconds=seconds, inner=sample.inner * count, advice=advice)
 
     def block(
@@ -126,14 +126,16 @@ class Taking:
 def _advice(best, given):
     """Yield what is wrong with a part, each with its remedy."""
     if best.disturbed:
-        yield (
+        yield Caution(
+            "disturbed",
             f"Other programs kept this one waiting for {text(best.waited, '%', 2)} of the time, the "
-            f"least of {best.tries} tries. Close them, then repeat."
+            f"least of {best.tries} tries. Close them, then repeat.",
         )
     if not given.get("steady", True):
-        yield (
+        yield Caution(
+            "unsteady",
             f"After {text(given['heated'], 's')} of this work the machine still became slower: it "
-            "may hold less than this. Cool it, or let it work for longer."
+            "may hold less than this. Cool it, or let it work for longer.",
         )
 
 

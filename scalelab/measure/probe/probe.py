@@ -136,7 +136,8 @@ def _sweep(taking, kind, size, label):
 
 def _products(taking, name):
     """Survey the sizes of one number format, then hold the fastest."""
-    bench, plan, rates = taking.bench, taking.plan, {}
+    bench, plan = taking.bench, taking.plan
+    rates: dict[int, float] = {}
     for size in bench.products:
         yield (label := f"{name} product of {size}")
         fits = 3 * 8 * size**2 <= bench.memory

@@ -1,5 +1,7 @@
 """What a recorded probe says: the roofs of a roofline, ready for `models.roofline`."""
 
+from typing import Any
+
 from scalelab.arguments import shown
 from scalelab.records import Recording
 from scalelab.refusal import Refusal
@@ -43,7 +45,7 @@ def launch(probe: Recording) -> float:
 
 def _best(probe, name, quantity, **wanted):
     """Return the highest quantity per second for each value of given[name]."""
-    best = {}
+    best: dict[Any, float] = {}
     for sample in _of(probe, **wanted):
         key = sample.given.get(name)
         if key and quantity in sample.given:

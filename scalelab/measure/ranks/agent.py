@@ -173,7 +173,7 @@ def _unnamed():
     """
     from torch.distributed.elastic.rendezvous import dynamic_rendezvous as rendezvous
 
-    before = getattr(rendezvous, "get_method_name", None)
+    before: Any = getattr(rendezvous, "get_method_name", None)
     rendezvous.get_method_name = lambda *_: ""
     try:
         yield

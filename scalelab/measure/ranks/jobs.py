@@ -13,7 +13,7 @@ from scalelab.arguments import shown, whole
 from scalelab.measure.ranks import capacity, emulate, workers
 from scalelab.measure.ranks.training import Training
 from scalelab.measure.timing import stats
-from scalelab.records import Machine, Sample
+from scalelab.records import Caution, Machine, Sample
 from scalelab.refusal import Refusal
 from scalelab.units import counted
 
@@ -63,19 +63,15 @@ def gathered(
     given = {name: value for name, value in given.items() if name != "emulated"}
     if "sleep" in results[0]:  # of one step or item, in place of its compute
         given |= {"sleep": results[0]["sleep"], "emulated": emulate.NOTE}
-    advice = [case.text for case in stats.advice(seconds)]
+    advice = [*stats.advice(seconds)]
     if "emulated" not in given and count > (cores := (machine.cores or count) * (1 + len(others))):
-        advice.append(
-            f"{count} workers took turns on {cores} cores, and the times hold their waiting. "
-            "Use fewer, or emulate the compute."
-        )
+        took = f"{count} workers took turns on {cores} cores, and the times hold their waiting. "
+        advice.append(Caution("turns", took + "Use fewer, or emulate the compute."))
     if others:
         given["nodes"] = 1 + len(others)
     for name in sorted({other.name for other in others} - {machine.name}):
-        advice.append(
-            f"The nodes differ: {machine.name} is one, {name} another, and the slowest sets the time. "
-            "Use nodes of one kind."
-        )
+        differ = f"The nodes differ: {machine.name} is one, {name} another, and the slowest sets the time. "
+        advice.append(Caution("unlike nodes", differ + "Use nodes of one kind."))
     return Sample(
         label=label,
         seconds=seconds,

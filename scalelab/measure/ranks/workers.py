@@ -113,12 +113,14 @@ def _rank(deadline, job, arguments, backend, limit, **meeting):
 
 def _end_with_parent():
     """Kill this rank once the process that launched it is gone, however it went."""
-    multiprocessing.parent_process().join()
+    parent = multiprocessing.parent_process()
+    assert parent, "a rank is started by another process"
+    parent.join()
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _check(job, workers, device, limit, arguments):
-    module = sys.modules.get(getattr(job, "__module__", None))
+    module = sys.modules.get(getattr(job, "__module__", None) or "")
     importable = getattr(module, getattr(job, "__qualname__", ""), None)
     if not callable(job) or importable is not job or job.__module__ == "__main__":
         raise Refusal(

@@ -119,6 +119,6 @@ def sample(
         machine=this_machine(),
         date=date.today().isoformat(),
         stopped=stopped,
-        advice=tuple(case.text for case in stats.advice(seconds, precision)),
+        advice=stats.advice(seconds, precision),
         given=dict(given or {}),
     )

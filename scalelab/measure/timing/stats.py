@@ -6,20 +6,13 @@ Nothing is assumed about the distribution, and no value is ever dropped. Standar
 import math
 import statistics
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from scalelab import ranks
 from scalelab.arguments import real, scalar, shown
 from scalelab.measure.timing import advice as _cases
+from scalelab.records import Caution
 from scalelab.refusal import Refusal
 from scalelab.units import text
-
-
-class Caution(NamedTuple):
-    """A named case, with its remedy in the text."""
-
-    name: str
-    text: str
 
 
 def median_interval(values: Iterable[float], level: float = 0.95) -> tuple[float, float]:

@@ -107,13 +107,13 @@ def data_parallel_step(
     backward = real("backward", backward, _SECONDS, 0)
     exchange = real("exchange", exchange, _SECONDS, 0)
     dag = empty(layers * (2 * workers + 1), workers=workers, layers=layers)
-    latest = [()] * workers  # the task that each rank did last
+    latest: list[list[int]] = [[] for _ in range(workers)]  # the task that each rank did last
 
     def compute(op, layer, weight):
         for rank in range(workers):
             label = f"{op[0].upper()}{layer}"
             node = task(dag, op, latest[rank], weight=weight, worker=rank, layer=layer, label=label)
-            latest[rank] = (node,)
+            latest[rank] = [node]
         return [node for (node,) in latest]
 
     for layer in range(layers):

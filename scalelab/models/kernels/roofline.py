@@ -27,7 +27,7 @@ ADVICE = {
     ),
     "launch": (
         "Starting is the wall. Launch fewer kernels: fuse them, capture them in one graph, or give "
-        "each more work. A faster device changes nothing."
+        "each more work. Higher roofs change nothing."
     ),
 }
 

@@ -106,11 +106,11 @@ class _Pools:
 
     def __init__(self, requests, pools, servers, cancel):
         self.done = [np.inf] * requests  # when each has its first answer
-        self._idle, self._lines = [servers] * pools, [deque() for _ in range(pools)]
-        self._busy, self._cancel = (
-            [],
-            cancel,
-        )  # when a server is free again, of which pool, from whom
+        self._idle, self._cancel = [servers] * pools, cancel
+        # Who waits in each pool, for how much work.
+        self._lines: list[deque[tuple[int, float]]] = [deque() for _ in range(pools)]
+        # When a server is free again, of which pool, from whom.
+        self._busy: list[tuple[float, int, int]] = []
 
     def enter(self, request, now, seconds, pool):
         if self._idle[pool]:

@@ -100,7 +100,7 @@ def published(device: str) -> Chart:
         for name in printed
         if (key := name if name == "fp32" else f"{name} tensor") in spec.peaks
     }
-    at = np.geomspace(30, 3000, 60)
+    at = np.geomspace(30, 4000, 60)
     at = np.union1d(at, [roofline.ridge(peak, spec.bandwidth) for peak in peaks.values()])
     series = [
         Points(

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+import types
 
 import nbformat
 import numpy as np
@@ -263,3 +264,45 @@ def test_the_record_of_failures_is_a_record_and_the_rest_assumed():
     assert pytest.approx(50_000, rel=0.02) == 54 * 24 / 419 * 16_384
     text = CHAPTER["goodput-text"]
     assert text.index("about the record") < text.index("as assumed there") < text.index("minute")
+
+
+def test_the_days_of_gpt_3_were_computed_both_of_them():
+    """From its operations and a rate of 24.6 TFLOP/s that was told, as the paper says itself."""
+    days = 3.1428e23 / (24.6e12 * 10_000) / 86400
+    assert days == pytest.approx(14.8, abs=0.05)
+    assert "are computed, both of them" in CHAPTER["mfu-hfu"]
+
+
+def test_whoever_compresses_the_exchange_waits_for_less_of_it():
+    def seconds(compression):
+        job = plan.parse(
+            plan.example().replace("[layout]", f"[layout]\ncompression = {compression}")
+        )
+        at = types.SimpleNamespace(layout=job.layout)
+        _, printed = run("whatif-rings", tight=types.SimpleNamespace(job=job, bought=at))
+        return [float(found) for found in re.findall(r": ([\d.]+) s", printed)]
+
+    assert all(four < 0.5 * one for one, four in zip(seconds(1), seconds(4), strict=True))
+
+
+def test_with_a_notice_fewer_checkpoints_bring_some_runs_on_16_in_on_time():
+    """The wait alone does not make them late: the regular checkpoints do as much."""
+    day = 86400
+    offer = cost.Spot(0.7 * 16, day / 2, 60, 300, wait=1800, kept=0.5, notice=120)
+    useful = 3.832 * day
+
+    def in_time(every):
+        return cost.runs(useful, every, offer, jobs=500, seed=9).within(4 * day)
+
+    assert in_time(machines.daly_interval(60, day / 2)) < 0.1
+    assert in_time(4 * 3600) > 0.25
+    assert "can save less often" in CHAPTER["spot-plan-read"]
+
+
+def test_ernests_form_has_no_term_for_the_bytes_of_a_ring():
+    """The chapter's own growing job: two thirds of its rise are bytes, which soon stop growing."""
+    workers, seconds = np.array([1, 8, 64, 256]), np.array([0.800, 1.030, 1.079, 1.101])
+    form = np.stack([np.ones(3), workers[:3], np.log(workers[:3])], 1)
+    told = np.array([1, workers[3], np.log(workers[3])]) @ nnls(form, seconds[:3])[0]
+    assert told - seconds[2] > 4 * (seconds[3] - seconds[2])
+    assert "for them the form has no term" in CHAPTER["beyond-weak-text"]

@@ -1,10 +1,12 @@
 """Mistakes that stood on the front pages and behind the chapters."""
 
+import json
 import re
 
 import pytest
 
-from scalelab import data
+from scalelab import curves, data, records, tables
+from scalelab.models import cost, waiting
 from scalelab.models.scaling import laws
 from tests.notebooks import ROOT
 
@@ -56,3 +58,42 @@ def test_the_ceiling_of_an_overhead_is_for_work_that_divides_without_rest():
     assert ceiling(serial=10) < 10
     (row,) = [line for line in page("notation.md").splitlines() if "overhead_ceiling" in line]
     assert row.startswith("| with $W_s = 0$")
+
+
+def test_the_coherency_of_the_ray_tracer_is_what_the_command_prints():
+    series = data.datasets.load("usl_raytracer")
+    said = re.search(r"finds ([\d.]+), from 0 to ([\d.]+\d)", " ".join(series.traps))
+    found = curves.judge(tables.of_series(series)).parameters["usl"]["coherency"]
+    assert tuple(map(float, said.groups())) == pytest.approx((found.value, found.high), rel=0.05)
+
+
+def test_the_spread_of_forty_runs_is_that_of_every_size():
+    series = data.datasets.load("mlperf1.0_nvidia_unet3d")
+    spread = [
+        100 * s / m for s, m in zip(series.column("time_to_train_sd"), series.values, strict=True)
+    ]
+    least, most = map(int, re.search(r"deviation of (\d+) to (\d+)%", series.teaches).groups())
+    assert (least, most) == (round(min(spread)), round(max(spread)))
+
+
+def test_the_floor_is_crossed_between_two_counts():
+    said = re.search(r"is crossed between (\d+) and (\d+)\)", page("corrections.md"))
+    least, most = map(int, said.groups())
+    s = (1 / 180 - 1 / 256) / (1 - 1 / 256)
+    assert most == least + 1
+    assert laws.amdahl(most, s) / most < 0.85 < laws.amdahl(least, s) / least
+
+
+def test_a_name_that_two_modules_of_a_room_have_keeps_its_module():
+    """Two of the calls in the table would be another function without it, and say nothing."""
+    assert waiting.throughput is not waiting.batching.throughput
+    assert waiting.waiting is not waiting.mg1.waiting
+    assert cost.per_work is not cost.energy.per_work
+    said = page("notation.md")
+    for call in ("waiting.mg1.waiting(", "waiting.batching.throughput(", "cost.energy.per_work("):
+        assert call in said
+
+
+def test_the_page_on_records_names_the_version_that_is_written():
+    head = json.loads(records.to_json(records.Machine("laptop", cores=4)))
+    assert f"`version`, now {head['version']}." in page("records.md")

@@ -10,6 +10,7 @@ import pytest
 from scipy import optimize
 
 from scalelab import data, links
+from scalelab.links import regimes
 from scalelab.models import machines, network
 from scalelab.models.machines import hardware
 from scalelab.models.network import (
@@ -294,7 +295,7 @@ def test_busbw_stands_beside_the_sum_of_the_cards_of_a_node():
     page = (ROOT / "book/corrections.md").read_text()
     assert "the cards of a node together then carry $2(n-1)/n$" in CELLS["busbw-nodes"]
     assert "what the cards of a node carry together" in CELLS["correction-two-nodes"]
-    assert "the cards of one together carry $2\\frac{n-1}{n}$ of the message" in page
+    assert "the cards of one together carry at least $2\\frac{n-1}{n}$ of the message" in page
     assert "a card then carries" not in CELLS["busbw-nodes"]
 
 
@@ -394,3 +395,42 @@ def test_two_nodes_share_the_crossing_and_still_gain_less_than_twofold():
     assert "if each of the eight GPUs sits in another node" in CELLS["ledger-clocks-read"]
     alone = collectives.all_reduce(states, 8, CARD)
     assert alone / collectives.all_reduce(states, 8, NVLINK) == pytest.approx(9)
+
+
+def test_low_rank_waits_for_two_sums_one_after_the_other():
+    """The second thin matrix is computed from the sum of the first: twice the rounds of a ring."""
+    left, _ = run("fewer-moves", slow=SLOW)
+    low_rank = left["ways"]["1% of low rank"]
+    for workers in (8, 1024):
+        rounds = 2 * (workers - 1)
+        each = SLOW.alpha + SLOW.beta * 0.5e6 / workers
+        assert low_rank(workers) == pytest.approx(2 * rounds * each)
+    assert low_rank(1024) > network.all_reduce(100e6, 1024, SLOW)
+    assert "two of them take *longer*" in CELLS["fewer-read"]
+
+
+def test_eight_sizes_get_one_line_whatever_they_show():
+    """Two lines take nine sizes, three take fourteen, even where a break is as plain as can be."""
+
+    def lines(count):
+        sizes = np.geomspace(2**10, 2**24, count)
+        seconds = np.where(sizes < 2**17, 50e-6 + sizes / 5e9, 5e-3 + sizes / 0.5e9)
+        return len(regimes.split(links.Sweep.of(sizes, seconds))[0].edges)
+
+    assert lines(8) == 1
+    assert lines(9) == 2
+    assert "takes nine sizes at least" in CELLS["fit-yours-text"]
+    assert "your eight sizes get one line" in CELLS["fit-yours-text-on"]
+
+
+def test_a_second_node_gains_more_where_the_exchange_hides():
+    """1.56 times is what waiting leaves; were everything hidden, twice the GPUs would be twice as fast."""
+    cells = ("hierarchy-code", "hierarchy-flat", "ledger-code", "ledger-tokens", "ledger-two-nodes")
+    left, printed = run(*cells, table=lambda *_, **__: None, plots=plots)
+    computing, calls = left["computing"], left["tensor"].calls
+    fastest = min(left["prices"](left["tensor"].size, 2, left["nvlink"]).values())
+    waiting = left["one"] / (computing / 2 + calls * fastest)
+    assert f"{waiting:.2f} times" in printed
+    hidden = max(computing, left["one"] - computing) / max(computing / 2, calls * fastest)
+    assert hidden > 1.9 > 1.2 * waiting
+    assert "and nothing hidden behind a product" in CELLS["ledger-two-read"]

@@ -405,7 +405,7 @@ def test_a_sample_of_a_job_says_what_was_run_and_where():
     assert sample.given == {"workers": 2, **EPOCH}
     assert len(sample.seconds) == EPOCH["repetitions"]
     assert sample.stamp.kind == "measured here"
-    assert "Only 2 repetitions" in sample.advice[0]
+    assert "Only 2 repetitions" in sample.advice[0].text
     assert pickle.loads(pickle.dumps(sample)) == sample
 
 
