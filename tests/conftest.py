@@ -26,7 +26,7 @@ SLOW = ROOT / "tests" / "slow.toml"
 LIMIT = 10.0  # seconds of processor time without a reason in SLOW
 SHOWN, FILES_SHOWN = 20, 30
 BEGAN = time.monotonic()
-HALVED = ("browser/test_lab.py", "cycle/test_scores.py")  # a section is one of their fixtures
+HALVED = ("cycle/test_scores.py",)  # a section is one of its fixtures
 FIRST = (
     "tests/browser/test_lab.py",
     "tests/browser/",

@@ -29,7 +29,7 @@ def course(series: Points) -> str:
     """Return where a series begins and ends, or how much of it there is where it has no two ends."""
     shown = np.isfinite(series.y)
     if not shown.any():
-        return "outside the picture"
+        return "none"
     if series.kind == "band":
         sides = [series.x[np.flatnonzero(shown)[end]] for end in (0, -1)]
         return "from " + ", and ".join(f"{at(series, x)} at {number(x)}" for x in sides)

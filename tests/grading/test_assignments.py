@@ -47,7 +47,7 @@ def test_the_solution_earns_everything_behind_walls(slug, key):
     assert found["tests"]
 
 
-@pytest.mark.parametrize("slug", sampled(SLUGS, 2))
+@pytest.mark.parametrize("slug", sampled(SLUGS, 1))
 def test_the_release_earns_nothing_and_is_called_not_attempted(slug):
     found = graded(slug, "exercises")
     assert (found["status"], found["score"]) == ("graded", 0.0)

@@ -164,8 +164,8 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
         Axis("days until the model is trained", log=True, ticks=(0.25, 0.5, 1, 2, 4, 8)),
         Axis("bill, dollars", log=True, ticks=(1e3, 3e3, 1e4, 3e4, 1e5)),
         (
-            Points("8 GPUs (right) to 256 (left)", days[::-1], bills[::-1], tone=1),
-            Points("sizes, doubling leftward", days[::-1], bills[::-1], "points", tone=1),
+            Points("8 GPUs (below) to 256 (above)", days[::-1], bills[::-1], tone=1),
+            Points("sizes, doubling upward", days[::-1], bills[::-1], "points", tone=1),
             Points("deadline", [deadline, deadline], [1e3, 1e5], "dashed", tone=0),
             Points("budget", [0.25, 8], [budget, budget], "dashed", tone=4),
             Points(

@@ -1,6 +1,7 @@
 """What section 3.9, its assignment and the planner's page once said wrongly, or in a way that misled."""
 
 import contextlib
+import inspect
 import io
 import re
 import types
@@ -11,6 +12,8 @@ import pytest
 from scipy.optimize import nnls
 
 from scalelab import curves, data, plan, records
+from scalelab.measure.ranks import jobs as ranks
+from scalelab.measure.trace import profile
 from scalelab.models import cost, machines, network, scaling, waiting
 from scalelab.show import table
 from scalelab.show.plots import cost as figures
@@ -306,3 +309,34 @@ def test_ernests_form_has_no_term_for_the_bytes_of_a_ring():
     told = np.array([1, workers[3], np.log(workers[3])]) @ nnls(form, seconds[:3])[0]
     assert told - seconds[2] > 4 * (seconds[3] - seconds[2])
     assert "for them the form has no term" in CHAPTER["beyond-weak-text"]
+
+
+def test_a_larger_cluster_lies_above_a_smaller_one_in_the_figure_of_what_to_buy_at_every_link():
+    """Not always further left: over 2.5 Gbit/s 256 GPUs take longer than 128."""
+    for link in (2.5, 10, 40):
+        chart = figures.to_buy(2.0, 4.0, link)
+        line = next(one for one in chart.series if one.label == "8 GPUs (below) to 256 (above)")
+        assert list(line.y) == sorted(line.y, reverse=True)
+    slow = next(one for one in figures.to_buy(2.0, 4.0, 2.5).series if "above" in one.label)
+    assert slow.x[0] > slow.x[1]
+
+
+def test_half_a_cluster_that_was_bought_in_a_hurry_is_little_later():
+    """So a model answer may not promise that half the size takes nearly twice as long."""
+    rows = {one.workers: one for one in figures.rows_at(10)}
+    assert 1 < rows[128].run / rows[256].run < 1.2
+    assert rows[32].run / rows[64].run > 1.5
+    for cell in ("question-2-4", "answer-2-4"):
+        assert "if that size was used well" in SOLUTION[cell]
+
+
+def test_what_the_profiler_averages_lies_inside_one_epoch():
+    """Between two epochs stand a barrier and a new model, which no measured step holds."""
+    given = {
+        name: one.default for name, one in inspect.signature(profile.profile).parameters.items()
+    }
+    steps = int(re.search(r"2, steps=(\d+)\)", CHAPTER["live-wait"])[1])
+    begins = 4  # steps that `training_epoch` takes first
+    assert "training.epoch(steps=4)" in inspect.getsource(ranks.training_epoch)
+    first, last = (given["skip"] - begins, given["skip"] + given["active"] - 1 - begins)
+    assert first // steps == last // steps

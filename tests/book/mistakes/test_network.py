@@ -5,6 +5,7 @@ import io
 import itertools
 import re
 
+import nbformat
 import numpy as np
 import pytest
 from scipy import optimize
@@ -28,6 +29,7 @@ from scalelab.show.plots import network as figures
 from tests.notebooks import ROOT, chapter
 
 CELLS = {cell["id"]: cell["source"] for cell in chapter("08_network").nb.cells}
+TASKS = nbformat.read(ROOT / "solutions/08_network/08_network.ipynb", 4)
 CARD, NVLINK, NVLINK_5 = (Network(0, 1 / rate) for rate in (50e9, 450e9, 900e9))
 SLOW = Network(alpha=30e-6, beta=1 / 10e9)
 COUNTS = ("none", "one", "two", "three", "four", "five", "six")
@@ -434,3 +436,44 @@ def test_a_second_node_gains_more_where_the_exchange_hides():
     hidden = max(computing, left["one"] - computing) / max(computing / 2, calls * fastest)
     assert hidden > 1.9 > 1.2 * waiting
     assert "and nothing hidden behind a product" in CELLS["ledger-two-read"]
+
+
+def test_in_a_binomial_tree_of_eight_half_or_more_wait_in_four_of_six_rounds():
+    """Not most of them in every round: in the first and the last all eight take part."""
+    rounds = messages.binomial_tree(8).rounds
+    busy = [len({end for m in sent for end in (m.sender, m.receiver)}) for sent in rounds]
+    assert [8 - n for n in busy] == [0, 4, 6, 6, 4, 0]
+    assert "in four of the six rounds half of the workers or more wait" in CELLS["table-columns-on"]
+
+
+def test_a_state_that_no_part_is_in_is_told_as_none():
+    """Nothing lies outside the picture of a ring's rounds."""
+    from scalelab.show import series, words
+
+    assert words.course(series.Points("of all", [np.nan], [np.nan], "lane")) == "none"
+
+
+def test_the_conversion_that_was_withdrawn_multiplies_the_bytes_of_the_message_per_second():
+    """270.3 GB/s of messages become 210.3, whether one starts from them or from the bus's 473.1."""
+    bus, workers = 473.1, 8
+    message = bus * workers / (2 * (workers - 1))
+    withdrawn = message * (workers - 1) / (workers + 1)
+    assert withdrawn == pytest.approx(210.3, abs=0.05)
+    check = next(c for c in TASKS.cells if c["id"] == "check-3-2")["source"]
+    known = re.search(r"_mine\.busbw (.+),\n.*that conversion is withdrawn", check)[1]
+    told = eval(f"bus {known}", {"bus": bus, "_k": workers})
+    assert told == pytest.approx(withdrawn)
+
+
+def test_gloo_carries_two_buckets_at_a_time():
+    """So a measured queue can be shorter than the formula's; and DDP's cap is not its only knob."""
+    import inspect
+
+    from torch import distributed
+    from torch.nn.parallel import DistributedDataParallel
+
+    assert distributed.ProcessGroupGloo._Options()._threads == 2
+    assert "gloo's two threads" in CELLS["overlap-read"]
+    knobs = inspect.signature(DistributedDataParallel).parameters
+    assert {"bucket_cap_mb", "bucket_cap_mb_list"} <= set(knobs)
+    assert "one knob" not in CELLS["overlap-best-read"]

@@ -20,7 +20,7 @@ from tests.submissions import classes, stage as stages
 pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
 
 
-@pytest.fixture(scope="module", params=sampled(SLUGS, 2))
+@pytest.fixture(scope="module", params=sampled(SLUGS, 1))
 def course(request, tmp_path_factory):
     """A course with three honest students of a real assignment, graded: (root, results)."""
     root = stages.course(tmp_path_factory.mktemp("course"), request.param)
@@ -36,15 +36,14 @@ def again(root, **wish):
 
 
 def test_grading_one_task_again_keeps_the_points_of_the_others(course):
-    """Tasks of a real assignment, beside others of their exercise that are not asked for."""
+    """A task of a real assignment, beside others of its exercise that are not asked for."""
     root, before = course
-    tests = before["s000"]["tests"]
-    for test in random.Random(seed()).sample(tests, min(3, len(tests))):
-        found = again(root, tasks=(test["number"],))
-        assert {s: one["score"] for s, one in found.items()} == {
-            s: one["score"] for s, one in before.items()
-        }
-        assert found == before
+    test = random.Random(seed()).choice(before["s000"]["tests"])
+    found = again(root, tasks=(test["number"],))
+    assert {s: one["score"] for s, one in found.items()} == {
+        s: one["score"] for s, one in before.items()
+    }
+    assert found == before
 
 
 def job(root, notebook, **wish):
@@ -74,7 +73,7 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("how", sampled(ENDS, 2))
+@pytest.mark.parametrize("how", sampled(ENDS, 1))
 def test_a_function_that_ends_its_process_costs_its_own_task_alone(course, how):
     root, _ = course
     stage = stages.of(root)
@@ -99,7 +98,7 @@ THREADS = {
 }
 
 
-@pytest.mark.parametrize("which", sampled(THREADS, 2))
+@pytest.mark.parametrize("which", sampled(THREADS, 1))
 def test_a_living_thread_costs_nothing(course, which):
     root, _ = course
     stage = stages.of(root)

@@ -58,7 +58,7 @@ def grade(root, **wish):
     return classes.grade(root, executor=classes.here, **({"gradebook": True} | wish))
 
 
-@pytest.fixture(scope="module", params=sampled(SLUGS, 2))
+@pytest.fixture(scope="module", params=sampled(SLUGS, 1))
 def graded(request, tmp_path_factory):
     """A course with a graded class, which no test changes."""
     root = stages.course(tmp_path_factory.mktemp("recorded"), request.param)
