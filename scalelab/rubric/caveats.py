@@ -108,8 +108,8 @@ def _shortfall(report):
     if lost.cause == "none":
         return ""
     start = (
-        f"{workers(lost.workers)} reach {text(lost.measured)} of the ideal {text(lost.ideal)} times; "
-        f"a serial fraction alone would allow {text(lost.predicted)}."
+        f"{workers(lost.workers)} reach a speedup of {text(lost.measured)}, where {text(lost.ideal)} "
+        f"would be ideal; a serial fraction alone would allow {text(lost.predicted)}."
     )
     if lost.cause == "cannot tell":
         between = ""

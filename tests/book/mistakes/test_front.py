@@ -8,6 +8,7 @@ import pytest
 from scalelab import curves, data, records, tables
 from scalelab.models import cost, waiting
 from scalelab.models.scaling import laws
+from tests.cli.command import scalelab
 from tests.notebooks import ROOT
 
 
@@ -97,3 +98,39 @@ def test_a_name_that_two_modules_of_a_room_have_keeps_its_module():
 def test_the_page_on_records_names_the_version_that_is_written():
     head = json.loads(records.to_json(records.Machine("laptop", cores=4)))
     assert f"`version`, now {head['version']}." in page("records.md")
+
+
+def test_the_batch_of_the_data_sets_is_told_row_by_row():
+    """Of three of the MPT models the second row has a smaller batch per GPU than those after it too."""
+    for name, second, later in (("7b", 16, 18), ("3b", 5, 6), ("1b", 8, 10)):
+        series = data.datasets.load(f"mpt_a100_40_{name}")
+        each = [
+            b / k for b, k in zip(series.column("global_batch_size"), series.workers, strict=True)
+        ]
+        assert each[1:] == [second, later, later, later]
+        assert any(f"{second} against {later}" in trap for trap in series.traps)
+    used = data.datasets.load("mpt_a100_40_7b").column("mfu")
+    assert f"{used[4] / used[2]:.1%}" == "97.3%"
+    for name in ("dlrm", "unet3d"):
+        batch = data.datasets.load(f"mlperf1.0_nvidia_{name}").column("global_batch_size")
+        assert batch[0] < batch[1] == batch[2]
+
+
+def test_the_columns_that_the_page_of_data_sets_names_are_there():
+    assert "parameters of the Megatron series of 2020 and 2021" in page("datasets.md")
+    for name in data.datasets.names():
+        series = data.datasets.load(name)
+        assert (series.column("parameters") is not None) == name.startswith(
+            ("megatron2020", "megatron2021")
+        ), name
+        batch = name.startswith(("nv_bert", "mpt_", "nv_gnmt", "tf2017", "mlperf"))
+        batch = batch and not name.endswith("minigo")
+        assert (series.column("global_batch_size") is not None) == batch, name
+
+
+def test_a_shortfall_tells_a_speedup_and_no_share_of_the_ideal():
+    table = "workers,seconds,quality\n1,100,0.9\n2,107,0.9\n4,60,0.9\n"
+    done = scalelab("rubric", "-", "--price", 2, text=table)
+    assert done.returncode == 0, done.stderr
+    assert "reach a speedup of" in done.stdout
+    assert "of the ideal" not in done.stdout
