@@ -1,4 +1,4 @@
-"""Public scaling results: 45 series that others measured, each with its source and its traps.
+"""Public scaling results: 143 series that others measured, each with its source and its traps.
 
 public_scaling.csv holds the numbers, one value per row; public_scaling.json says of each series what
 was counted, what was held fixed and what it teaches.
@@ -16,7 +16,7 @@ from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
 # In seconds; every other unit of a main metric is a rate.
-_TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Series:
     counted: str  # what a worker is: GPUs, nodes, threads, users
     scaling: str  # what was held fixed: "strong", "weak", "load" (more users, same machine), or ""
     claimed: str  # what the source calls it, where it says so
-    group: str  # series of one system are not independent; they share this word
+    group: str  # series of one program or system are not independent; they share this word
     teaches: str
     traps: tuple[str, ...]
     columns: tuple[Column, ...] = ()
@@ -61,7 +61,16 @@ class Series:
 
     @property
     def throughput(self) -> tuple[float, ...] | None:
-        """The values where they say how much all workers together get done per time, else None."""
+        """How much all workers together get done per time, where the values say so, else None.
+
+        A rate per worker is multiplied by the workers of its row.
+
+        >>> series = load("pytorch_ddp_weak_bert_issue17159")
+        >>> series.values, series.throughput
+        ((122.0, 115.0, 111.0, 110.0, 80.0), (122.0, 230.0, 444.0, 880.0, 1280.0))
+        """
+        if self.metric == "rate_per_worker":
+            return tuple(v * k for v, k in zip(self.values, self.workers, strict=True))
         # A bus bandwidth is constructed not to grow with the workers, and a utilization is a share.
         return self.values if self.metric in ("throughput", "aggregate_pflops") else None
 
@@ -83,7 +92,7 @@ def names() -> tuple[str, ...]:
     """Return the names of all series.
 
     >>> len(names()), names()[0]
-    (45, 'usl_raytracer')
+    (143, 'usl_raytracer')
     """
     return tuple(_all())
 

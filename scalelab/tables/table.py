@@ -107,14 +107,23 @@ def of_series(series: Series) -> ScalingTable:
         "work": series.column("parameters") if measure == "seconds" else None,
         "batch": series.column("global_batch_size"),
         "quality": series.quality and series.quality.values,
+        "run": _numbered(series.workers),
     }
     rows = tuple(
         Row(i + 1, k, **{role: of[i] for role, of in columns.items() if of})
         for i, k in enumerate(series.workers)
     )
     title = f"{series.claimed} scaling" if series.claimed else ""
-    units = ((measure, (series.unit,)),)
+    # A rate per worker is multiplied by the workers, so its unit is none of the table's.
+    units = ((measure, (series.unit,)),) if series.metric != "rate_per_worker" else ()
     return ScalingTable(series.name, rows, measure, title, units=units, place="row")
+
+
+def _numbered(workers):
+    """Number the rows of each size that has several: equal digits of two runs are no copy. Else None."""
+    if len(set(workers)) == len(workers):
+        return None
+    return [str(workers[: i + 1].count(k)) for i, k in enumerate(workers)]
 
 
 def _chosen(path, grid):

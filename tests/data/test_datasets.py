@@ -13,14 +13,21 @@ from tests.notebooks import ROOT
 ALL = [datasets.load(name) for name in datasets.names()]
 every_series = pytest.mark.parametrize("series", ALL, ids=lambda series: series.name)
 PAGE = (ROOT / "book/datasets.md").read_text()
+# Two runs, two sweeps or two layouts of one size.
+REPLICATES = (
+    "pencilcode_dardel_2048_gnu",
+    "openmc_nersc_issue6220",
+    "sourcextractor_euclid_issue477",
+    "synergia_weak_c4_8xlarge_issue74",
+)
 
 
 def named(start):
     return [series for series in ALL if series.name.startswith(start)]
 
 
-def test_there_are_45_series_each_once():
-    assert len(datasets.names()) == len(set(datasets.names())) == 45
+def test_there_are_143_series_each_once():
+    assert len(datasets.names()) == len(set(datasets.names())) == 143
 
 
 def test_every_number_of_the_file_is_in_a_series():
@@ -50,10 +57,77 @@ def test_a_series_is_a_time_a_rate_or_says_that_it_is_neither(series):
     assert [series.seconds, series.throughput, neither or None].count(None) == 2
 
 
-def test_sizes_rise_except_where_only_the_payload_does():
+def test_sizes_rise_except_where_only_the_payload_does_or_a_size_ran_twice():
     for series in ALL:
-        rising = list(series.workers) == sorted(set(series.workers))
-        assert rising != series.name.endswith("_payload"), series.name
+        sizes = sorted(set(series.workers))
+        if series.name.endswith("_payload"):
+            assert len(sizes) == 1
+        else:
+            again = series.name in REPLICATES
+            assert list(series.workers) == (sorted(series.workers) if again else sizes), series.name
+            assert (len(series.workers) > len(sizes)) == again, series.name
+
+
+def test_a_time_is_in_one_unit_and_a_rate_in_another():
+    for series in ALL:
+        assert (series.unit in ("ns", "us", "ms", "s", "min", "h")) == ("time" in series.metric)
+
+
+def test_a_rate_per_worker_says_so_and_is_multiplied():
+    each = [series for series in ALL if series.metric == "rate_per_worker"]
+    assert len(each) == 5
+    for series in each:
+        one = {"GPUs": "GPU", "nodes": "node"}[series.counted]
+        assert series.unit.endswith(f"/{one}")
+        assert any(trap.startswith(f"A rate per {one}: ") for trap in series.traps)
+        assert series.throughput == tuple(
+            value * k for k, value in zip(series.workers, series.values, strict=True)
+        )
+    assert not any(series.unit.endswith(("/GPU", "/node")) for series in ALL if series not in each)
+
+
+def test_a_load_is_offered_to_one_machine():
+    """Its workers are none: users, clients or threads, and never what one could buy."""
+    load = [series for series in ALL if series.scaling == "load"]
+    assert {series.counted for series in load} == {"simulated users", "threads", "client threads"}
+    assert len(load) == 17
+
+
+def test_a_base_larger_than_one_is_a_trap():
+    """Of the series that came first their pages say it, or their groups do."""
+    for series in ALL[45:]:
+        least = f"{min(series.workers):,}"
+        said = f"The smallest size is {least}, so every efficiency is relative to {least}."
+        assert (said in series.traps) == (least != "1"), series.name
+
+
+def test_what_a_series_teaches_is_one_plain_sentence_and_its_own():
+    new = [series.teaches for series in ALL[45:]]
+    assert len(set(new)) == len(new)
+    assert max(len(sentence.split()) for sentence in new) <= 20
+    assert not any(". " in sentence for sentence in new)
+
+
+def test_series_of_one_program_share_a_group():
+    """Of some programs there are many series, and they count once where systems are weighed."""
+    groups = Counter(series.group for series in ALL)
+    assert len(groups) == 66
+    for start, group, count in [
+        ("oceananigans", "oceananigans", 7),
+        ("pencilcode", "pencilcode", 6),
+        ("pencilffts", "pencilffts", 3),
+        ("fluidx3d", "fluidx3d", 5),
+        ("dlperf", "dlperf", 4),
+        ("go_", "go_concurrency", 5),
+        ("lightgbm", "lightgbm", 3),
+        ("xgboost", "xgboost", 2),
+        ("hoomd", "hoomd", 3),
+        ("nanotron", "nanotron", 3),
+        ("nv_weak_tf2_effnet", "nv_efficientnet", 2),
+    ]:
+        assert {series.group for series in named(start)} == {group}
+        assert len(named(start)) == groups[group] == count
+    assert groups["sysbench_mysql"] == 7
 
 
 def test_what_is_fixed_follows_from_the_batch_where_the_batch_is_known():
@@ -146,8 +220,13 @@ def test_the_page_lists_every_series_as_the_package_holds_it():
 
 
 def test_the_page_names_every_source():
-    """Repository or thread, with the commit it was read at."""
+    """Repository or thread, with the commit it was read at, or its number."""
     for series in ALL:
         for source in series.source.split("; "):
             where = re.match(r"(?:github )?([\w./-]+(?:@\w+)?)", source).group(1)
             assert where in PAGE, source
+            assert "://" not in source
+            for number in re.findall(r"(?:issue|pull) #(\d+)", source):
+                assert f"{where}/{'pull' if 'pull' in source else 'issues'}/{number}" in PAGE, (
+                    source
+                )

@@ -232,7 +232,7 @@ def test_the_repair_doubles_what_grows_and_names_no_price_of_company():
         found=found,
         alone=lone,
         predicted={"compute": lone / 2, "exchange": 0.2e-3},
-        talk=records.Sample("exchange", (0.2e-3,), 1, records.Machine("this one", 2), "2026-11-20"),
+        apart=0.2e-3,
     )
     assert left["again"] == pytest.approx(24.4e-3 + 0.3e-3 + 1.2e-3 + 1.1e-3)
     assert "0.92" not in printed
@@ -340,3 +340,26 @@ def test_what_the_profiler_averages_lies_inside_one_epoch():
     assert "training.epoch(steps=4)" in inspect.getsource(ranks.training_epoch)
     first, last = (given["skip"] - begins, given["skip"] + given["active"] - 1 - begins)
     assert first // steps == last // steps
+
+
+def test_the_equation_of_the_size_worth_its_money_is_not_of_the_size_that_ends_soonest():
+    """With a price on the wait alone it is another number: 76 and not 800 for the chapter's own job."""
+    (row,) = [
+        line for line in (ROOT / "book/notation.md").read_text().splitlines() if "eq-size" in line
+    ]
+    assert "an hour's price pays for" in row
+    assert "soonest" not in row
+
+
+def test_the_row_that_the_practical_example_leaves_out_has_more_sequences_per_gpu_and_a_smaller_batch():
+    series = data.datasets.load("mpt_a100_40_7b")
+    batch = series.column("global_batch_size")
+    each = [b / k for b, k in zip(batch, series.workers, strict=True)]
+    assert batch[0] < min(batch[2:])
+    assert (each[0], min(each[1:]), max(each[1:])) == (48, 16, 18)
+    assert "over 48 sequences for each GPU against 16 to 18" in CHAPTER["practical-rest"]
+
+
+def test_the_exchange_alone_counts_by_its_fastest_as_the_steps_do():
+    assert "min(talk.seconds)" in CHAPTER["live-talk"]
+    assert "talk.median" not in "".join(CHAPTER.values())
