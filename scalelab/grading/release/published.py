@@ -27,6 +27,7 @@ _FORM = re.compile(
     r"((weight|within)=[\d.]+,|(unit|what)=\"[\w /]*\",|hidden=True,)*((known|cases)=(\[|_\w+,))?"
 )
 _LONG, _SHORT = 40, 16
+_PIECE = _SHORT // 2
 _QUOTES = str.maketrans("‘’“”–", "''\"\"-")
 _SKIPPED = {".woff", ".woff2", ".ttf", ".png", ".jpg", ".ico", ".mo", ".po", ".map", ".inv", ".pyc"}
 # A page's scripts and styles are copied as they come with the theme: 25 MB without our words.
@@ -70,7 +71,7 @@ def look(path: str | Path, secrets: Mapping[str, str]) -> list[str]:
     path = Path(path)
     if not path.exists():
         raise Refusal(f"{path} is not there: build it first")
-    clauses = []
+    clauses, holders = [], _pieces(secrets)
     for name, content in _files(path):
         if _STRAY.search(name):
             clauses.append(f"{name} is a file that must not be published")
@@ -78,9 +79,10 @@ def look(path: str | Path, secrets: Mapping[str, str]) -> list[str]:
         squeezed = _squeezed(text)
         if _MARKER.search(text):
             clauses.append(f"{name} has a marker")
-        origin = next((cell for passage, cell in secrets.items() if passage in squeezed), None)
-        if origin:
-            clauses.append(f"{name} has a passage of {origin}")
+        inside = _inside(squeezed, holders)
+        if inside:
+            first = next(passage for passage in secrets if passage in inside)
+            clauses.append(f"{name} has a passage of {secrets[first]}")
     return clauses
 
 
@@ -166,6 +168,25 @@ def _pdf(name, content):
     except Exception as error:
         sentence = f"{name} is not a PDF that can be read: {error}"
     raise Refusal(sentence)
+
+
+def _pieces(passages):
+    """Return {piece of 8 letters: the passages that hold it among their first 15}.
+
+    Wherever a passage of 16 letters stands, one of the pieces into which its text is cut is one of these.
+    """
+    holders: dict[str, list[str]] = {}
+    for passage in passages:
+        for at in range(_PIECE):
+            holders.setdefault(passage[at : at + _PIECE], []).append(passage)
+    return holders
+
+
+def _inside(text, holders):
+    """Return the passages that stand in a text; few of them have to be searched for."""
+    pieces = {text[at : at + _PIECE] for at in range(0, len(text), _PIECE)}
+    suspects = {passage for piece in pieces & holders.keys() for passage in holders[piece]}
+    return {passage for passage in suspects if passage in text}
 
 
 def _squeezed(text):

@@ -5,6 +5,7 @@ import html
 import importlib.util
 import io
 import json
+import random
 import shutil
 import tarfile
 import zipfile
@@ -14,6 +15,7 @@ import pytest
 from scalelab.grading.release import published
 from tests.assignments.runner import ROOT, SLUGS, Assignment
 from tests.cli.command import scalelab
+from tests.sampling import seed
 
 CODE = """    while doubling(workers, serial)[2] <= most:
         workers *= 2
@@ -152,3 +154,16 @@ def test_the_command_line_says_what_and_where(tmp_path):
 )
 def test_only_the_bare_form_of_a_check_is_no_secret(line, secret):
     assert (published._FORM.fullmatch(line) is None) is secret
+
+
+def test_looking_up_pieces_finds_what_a_search_of_the_whole_text_finds():
+    luck = random.Random(seed())
+    known = [*published.course_secrets(ROOT)]
+    for _ in range(300):
+        passage = luck.choice(known)
+        text = "x" * luck.randrange(40) + passage + "y" * luck.randrange(40)
+        assert published._inside(text, published._pieces([passage])) == {passage}
+    text = "".join(luck.sample(known, 5))
+    assert published._inside(text, published._pieces(known)) == {
+        one for one in known if one in text
+    }
