@@ -21,14 +21,20 @@ def reader(browser):
 
 
 @pytest.fixture
-def panel(reader, book):
-    """The page that asks for the hardware, opened by somebody of whom nothing is kept."""
+def stranger(reader, book):
+    """Somebody of whom nothing is kept, at a file of the book that shows no page."""
     reader.forget()
-    reader.open((book / "book" / "my_hardware.html").as_uri())
+    reader.page.goto((book / "_static" / "guess.js").as_uri())
     reader.page.evaluate("localStorage.clear()")
-    reader.page.reload()
     yield reader
     nothing(reader.faults)
+
+
+@pytest.fixture
+def panel(stranger, book):
+    """The page that asks for the hardware, opened by a stranger."""
+    stranger.open((book / "book" / "my_hardware.html").as_uri())
+    return stranger
 
 
 def kept(one):
@@ -187,21 +193,21 @@ def kept_guesses(one):
     return [key for key in keys if key.startswith("scalelab-guess")]
 
 
-def test_a_guess_is_kept_and_said_again_beside_its_answer_alone(panel, book):
-    study(panel, book)["one-fact-guess"].fill("<b>a tenth</b>")
+def test_a_guess_is_kept_and_said_again_beside_its_answer_alone(stranger, book):
+    study(stranger, book)["one-fact-guess"].fill("<b>a tenth</b>")
     for _ in range(2):  # the second time, on a page that was opened anew
-        expect(said(panel)).to_have_text(["You guessed: <b>a tenth</b>"], use_inner_text=True)
-        answer = panel.page.locator(".cell", has=said(panel))
+        expect(said(stranger)).to_have_text(["You guessed: <b>a tenth</b>"], use_inner_text=True)
+        answer = stranger.page.locator(".cell", has=said(stranger))
         assert ASKED["one-fact-guess"] in answer.inner_text()
-        fields = study(panel, book)
+        fields = study(stranger, book)
         expect(fields["one-fact-guess"]).to_have_value("<b>a tenth</b>")
         expect(fields["here-guess"]).to_have_value("")
 
 
-def test_a_guess_typed_in_one_tab_is_seen_and_forgotten_in_the_other(panel, book):
-    mine = study(panel, book)["here-guess"]
-    other = panel.context.new_page()
-    other.goto(panel.page.url)
+def test_a_guess_typed_in_one_tab_is_seen_and_forgotten_in_the_other(stranger, book):
+    mine = study(stranger, book)["here-guess"]
+    other = stranger.context.new_page()
+    other.goto(stranger.page.url)
     field = other.locator("#here-guess").get_by_label("Your guess")
     quote = other.locator(".guess-said").filter(visible=True)
     mine.fill("weak")
@@ -225,52 +231,54 @@ def test_opening_a_page_writes_nothing_so_words_that_arrive_late_are_kept(visit,
     assert [key for key in one.page.evaluate("written") if "guess" in key] != []
 
 
-def test_a_guess_is_reached_and_typed_with_the_keyboard_and_an_empty_one_is_forgotten(panel, book):
-    field = study(panel, book)["here-guess"]
+def test_a_guess_is_reached_and_typed_with_the_keyboard_and_an_empty_one_is_forgotten(
+    stranger, book
+):
+    field = study(stranger, book)["here-guess"]
     field.evaluate("""one => {
         const before = document.createElement("span");
         before.tabIndex = 0;
         one.closest(".admonition").before(before);
         before.focus();
     }""")
-    panel.page.keyboard.press("Tab")
-    panel.page.keyboard.type("weak")
-    assert said(panel).all_inner_texts() == ["You guessed: weak"]
+    stranger.page.keyboard.press("Tab")
+    stranger.page.keyboard.type("weak")
+    assert said(stranger).all_inner_texts() == ["You guessed: weak"]
     for _ in "weak":
-        panel.page.keyboard.press("Backspace")
-    assert said(panel).count() == 0
-    assert kept_guesses(panel) == []
+        stranger.page.keyboard.press("Backspace")
+    assert said(stranger).count() == 0
+    assert kept_guesses(stranger) == []
 
 
-def test_a_guess_is_kept_under_its_page_and_its_cell_whatever_stands_before_it(panel, book):
-    study(panel, book)["here-guess"].fill("weak, twice")
-    assert kept_guesses(panel) == [f"scalelab-guess chapters/{GUESSED} here-guess"]
+def test_a_guess_is_kept_under_its_page_and_its_cell_whatever_stands_before_it(stranger, book):
+    study(stranger, book)["here-guess"].fill("weak, twice")
+    assert kept_guesses(stranger) == [f"scalelab-guess chapters/{GUESSED} here-guess"]
 
 
 @pytest.mark.parametrize("slug", sampled(WRITTEN, 1))
 def test_every_guess_of_a_chapter_has_the_name_of_its_cell_and_an_answer_before_the_next(
-    panel, book, slug
+    stranger, book, slug
 ):
-    panel.open((book / "chapters" / f"{slug}.html").as_uri())
+    stranger.open((book / "chapters" / f"{slug}.html").as_uri())
     cells = chapter(slug).nb.cells
     asking = [one.id for one in cells if "\n:class: guess\n" in one.source]
-    fields = panel.page.get_by_label("Your guess")
+    fields = stranger.page.get_by_label("Your guess")
     assert fields.evaluate_all("all => all.map((one) => one.closest('.guess').id)") == asking
     for field, name in zip(fields.all(), asking, strict=True):
         field.fill(name)
-    order = panel.page.locator(".guess, .guess-said").evaluate_all(
+    order = stranger.page.locator(".guess, .guess-said").evaluate_all(
         "all => all.map((one) => one.id || one.querySelector('q').textContent)"
     )
     assert order == [name for one in asking for name in (one, one)]
 
 
-def test_a_guess_is_not_printed(panel, book):
-    field = study(panel, book)["here-guess"]
+def test_a_guess_is_not_printed(stranger, book):
+    field = study(stranger, book)["here-guess"]
     field.fill("weak")
-    panel.page.emulate_media(media="print")
+    stranger.page.emulate_media(media="print")
     assert not field.is_visible()
-    assert said(panel).count() == 0
-    panel.page.emulate_media(media="screen")
+    assert said(stranger).count() == 0
+    stranger.page.emulate_media(media="screen")
     assert field.is_visible()
 
 
@@ -283,9 +291,9 @@ def test_a_browser_that_keeps_nothing_says_so_and_still_repeats_the_guess(visit,
     assert said(one).all_inner_texts() == ["You guessed: weak"]
 
 
-def test_pages_that_are_no_notebooks_keep_a_guess_too_and_repeat_it_inside_the_fold(panel, book):
-    panel.open((book / "book" / "how_to_read.html").as_uri())
-    panel.page.get_by_label("Your guess").fill("0.625")
-    assert said(panel).count() == 0
-    panel.page.locator(".admonition.answer").get_by_role("button").click()
-    assert said(panel).all_inner_texts() == ["You guessed: 0.625"]
+def test_pages_that_are_no_notebooks_keep_a_guess_too_and_repeat_it_inside_the_fold(stranger, book):
+    stranger.open((book / "book" / "how_to_read.html").as_uri())
+    stranger.page.get_by_label("Your guess").fill("0.625")
+    assert said(stranger).count() == 0
+    stranger.page.locator(".admonition.answer").get_by_role("button").click()
+    assert said(stranger).all_inner_texts() == ["You guessed: 0.625"]

@@ -230,3 +230,24 @@ def test_the_page_names_every_source():
                 assert f"{where}/{'pull' if 'pull' in source else 'issues'}/{number}" in PAGE, (
                     source
                 )
+
+
+def test_no_word_of_the_page_is_taken_for_an_address():
+    """Where a name ends like a domain, the page would link it: Metrics for .NET, and not in one word."""
+    for series in ALL:
+        said = " ".join([series.note, series.teaches, *series.traps])
+        assert not re.search(r"\w\.(com|net|org|io|ai|dev|co|de|uk)\b", said, re.IGNORECASE), (
+            series.name
+        )
+
+
+def test_efficiencies_that_the_lessons_name_for_the_new_gpus_and_counters():
+    """39% on eight B200, 84% on eight MI300X; the striped counter 89 to 96% over its second row."""
+    for name, share in (("b200", 39), ("mi300x", 84), ("mi210gigaio", 27)):
+        series = datasets.load(f"fluidx3d_weak_{name}")
+        gained = series.values[series.workers.index(8)] / series.values[0]
+        assert round(100 * gained / 8) == share
+    series = datasets.load("go_xsync_counter")
+    base = series.values[1] * series.workers[1]
+    shares = [base / (t * k) for t, k in zip(series.values[2:], series.workers[2:], strict=True)]
+    assert (round(100 * min(shares)), round(100 * max(shares))) == (89, 96)
