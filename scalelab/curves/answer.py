@@ -141,10 +141,10 @@ def rows_of(table: ScalingTable) -> tuple[Rows, list[str]]:
             "The table is called weak scaling: its work is taken to grow with the workers."
         )
     rows = Rows.of(**columns)
-    if len(rows.sizes) > MOST_SIZES:
+    if len(rows.workers) > MOST_SIZES:
         raise Refusal(
             f"{table.name} must hold at most {MOST_SIZES} different worker counts, got "
-            f"{len(rows.sizes)}: keep those that are a few percent apart"
+            f"{len(rows.workers)}: keep those that are a few percent apart"
         )
     apart = float(rows.rate.max() / rows.rate.min())
     if apart > MOST_APART:

@@ -39,7 +39,7 @@ def compare(rows: Rows) -> Comparison:
     'amdahl'
     """
     fits, left_out = [], {}
-    if len(rows.sizes) < FEWEST:
+    if len(rows.workers) < FEWEST:
         text = too_few(rows)
         return Comparison((), {family.name: text for family in FAMILIES}, None, text)
     for family in FAMILIES:
@@ -57,7 +57,7 @@ def leave_one_out(rows: Rows, family: Family) -> float:
 
     Replicates leave together: they would betray each other.
     """
-    errors, sizes = [], rows.sizes
+    errors, sizes = [], rows.workers
     folds = min(len(sizes), _MOST_FOLDS)
     for left in (sizes[i::folds] for i in range(folds)):
         guess = log_rates(rows.at(~np.isin(rows.workers, left)), family, left)

@@ -18,19 +18,6 @@ _SHARES = (0.0, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.6)
 
 
 @dataclass(frozen=True)
-class Losses:
-    """A family told by what it loses on the largest measured size, q = K / K0: its prior when rows weigh it.
-
-    The efficiency E there means the same in all families; where two terms lose, so does the part f of
-    the loss that grows.
-    """
-
-    parameters: Callable[..., tuple[Any, ...]]  # those of the family, from q, E and f
-    least: float = 1.0  # the lowest E, over that of a job that gains nothing
-    most: float = 1.0  # the highest E
-
-
-@dataclass(frozen=True)
 class Family:
     """One kind of curve: its rate at K workers is `scale * curve(K, K0, *parameters)`."""
 
@@ -43,7 +30,7 @@ class Family:
     grid: tuple[tuple[float, ...], ...] = ()  # where to start looking, per parameter
     of_sizes: bool = False  # its parameter is a size: one beyond the table would not have been seen
     growing: Callable[[float], Any] | None = None  # what its growth of 1 loses at k, if it has one
-    losses: Losses | None = None  # None where it describes a table but does not extrapolate
+    extrapolates: bool = True  # False where it describes a table and no size beyond
 
     def bounds(self, workers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lowest and highest parameters."""
@@ -69,7 +56,7 @@ class Family:
             part: tuple(x for i, x in enumerate(getattr(self, part)) if i != index)
             for part in ("parameters", "low", "high", "grid")
         }
-        return dataclasses.replace(self, curve=curve, growing=None, losses=None, **parts)
+        return dataclasses.replace(self, curve=curve, growing=None, **parts)
 
 
 def _linear(workers, base):
@@ -113,39 +100,6 @@ def _empirical(workers, base, slope, growth):
         return 1 / (1 + slope * (k - 1) + growth * np.log(k))
 
 
-# Told by their losses: at k = q each curve is q E.
-
-
-def _unlosing(q):
-    return ()
-
-
-def _capped(q, efficiency):
-    return (q * efficiency,)
-
-
-def _bent(q, efficiency):
-    return (1 + np.log(efficiency) / np.log(q),)
-
-
-def _serial_of_fixed_work(q, efficiency):
-    return ((1 / efficiency - 1) / (q - 1),)
-
-
-def _serial_of_growing_work(q, efficiency):
-    return ((1 - efficiency) * q / (q - 1),)
-
-
-def _queue_and_log(q, efficiency, growing):
-    loss = 1 / efficiency - 1
-    return loss * (1 - growing) / (q - 1), loss * growing / (q * np.log(q))
-
-
-def _queue_and_talk(q, efficiency, growing):
-    loss = 1 / efficiency - 1
-    return loss * (1 - growing) / (q - 1), loss * growing / (q * (q - 1))
-
-
 _SERIAL: dict[str, Any] = {"low": (0.0,), "high": (1.0,), "grid": (_SHARES,)}
 _SERIAL_AND_GROWTH: dict[str, Any] = {
     "low": (0.0, 0.0),
@@ -154,18 +108,14 @@ _SERIAL_AND_GROWTH: dict[str, Any] = {
 }
 _SIGNED = (-0.3, -0.03, -3e-3, -1e-4, 0.0, 1e-4, 3e-3, 0.03, 0.3)
 
-_RETROGRADE = 0.2  # how far below a job that gains nothing the priors of what can slow down reach
-_IN_SIGHT = 0.9  # a cap counts once the largest size lies this far below linear
-
 FAMILIES = (
-    Family("linear", "k", _linear, losses=Losses(_unlosing)),
+    Family("linear", "k", _linear),
     Family(
         "hard cap",
         "min(K, cap) / K0",
         _hard_cap,
         ("cap",),
         of_sizes=True,
-        losses=Losses(_capped, most=_IN_SIGHT),
     ),
     Family(
         "power",
@@ -175,7 +125,6 @@ FAMILIES = (
         (-2.0,),
         (2.0,),
         ((-0.5, 0.0, 0.3, 0.6, 0.9, 1.1),),
-        losses=Losses(_bent, least=_RETROGRADE, most=1.2),
     ),
     Family(
         "amdahl",
@@ -183,7 +132,6 @@ FAMILIES = (
         _amdahl,
         ("serial",),
         **_SERIAL,
-        losses=Losses(_serial_of_fixed_work),
     ),
     Family(
         "amdahl + log",
@@ -192,7 +140,6 @@ FAMILIES = (
         ("serial", "growth"),
         **_SERIAL_AND_GROWTH,
         growing=np.log,
-        losses=Losses(_queue_and_log, least=_RETROGRADE),
     ),
     # On K0 workers its share of communication is c / (1 + c). It is the USL with κ at most σ, told
     # in seconds: the two fit alike wherever queueing outweighs crosstalk.
@@ -210,7 +157,6 @@ FAMILIES = (
         _usl,
         ("contention", "coherency"),
         **_SERIAL_AND_GROWTH,
-        losses=Losses(_queue_and_talk, least=_RETROGRADE),
     ),
     Family(
         "gustafson",
@@ -218,7 +164,6 @@ FAMILIES = (
         _gustafson,
         ("serial",),
         **_SERIAL,
-        losses=Losses(_serial_of_growing_work),
     ),
     # Without a term that falls with k it describes the time of a growing job at best.
     Family(
@@ -229,7 +174,8 @@ FAMILIES = (
         (-_INFINITE, -_INFINITE),
         (_INFINITE, _INFINITE),
         (_SIGNED, _SIGNED),
+        extrapolates=False,
     ),
 )
 BY_NAME = {family.name: family for family in FAMILIES}
-EXTRAPOLATING = {family.name: family for family in FAMILIES if family.losses}
+EXTRAPOLATING = {family.name: family for family in FAMILIES if family.extrapolates}

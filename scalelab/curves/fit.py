@@ -59,10 +59,10 @@ def fit(rows: Rows, family: Family | str, *, space: str = "log") -> Fit:
     if space not in SPACES:
         raise Refusal(f"space must be one of {', '.join(SPACES)}, got {space!r}: choose one")
     count = 1 + len(family.parameters)
-    if len(rows.sizes) <= count:
+    if len(rows.workers) <= count:
         raise Refused(
             f"workers must take at least {count + 1} different values for the {count} parameters of "
-            f"{family.name}, got {len(rows.sizes)}: measure {count + 1 - len(rows.sizes)} more"
+            f"{family.name}, got {len(rows.workers)}: measure {count + 1 - len(rows.workers)} more"
         )
     shape = search(rows, family, space)
     scale, residuals = scaled(rows, family, shape, space)
@@ -88,7 +88,7 @@ def fit(rows: Rows, family: Family | str, *, space: str = "log") -> Fit:
 def too_few(rows: Rows) -> str:
     """Why a table of one or two sizes is refused."""
     return (
-        f"workers must take at least {FEWEST} different values, got {len(rows.sizes)}: two points "
+        f"workers must take at least {FEWEST} different values, got {len(rows.workers)}: two points "
         "fit any curve and test none, so measure one more size"
     )
 

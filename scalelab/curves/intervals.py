@@ -1,12 +1,15 @@
 """Intervals of fitted parameters, by profile likelihood: how far each can move before the fit suffers.
 
-A parameter at its bound gets none: there the data says which side of the bound, not where.
+A parameter at its bound gets none: there the data says which side of the bound, not where. What a fitted
+curve says of another size has an interval too, true if the curve is.
 """
 
 import math
 from dataclasses import dataclass
 
-from scalelab.curves.fit import Fit
+import numpy as np
+
+from scalelab.curves.fit import Fit, Refused
 from scalelab.curves.rows import Rows
 from scalelab.curves.solve import search, squares
 
@@ -48,6 +51,39 @@ def parameters(rows: Rows, fitted: Fit, level: float = 0.90) -> dict[str, Bounde
                 value, *(end(rows, fitted, i, value, limit, float(bound)) for bound in limits)
             )
     return by_name
+
+
+def of_rate(rows: Rows, fitted: Fit, workers: float, level: float) -> tuple[float, float, float]:
+    """Low, best and high logarithm of the rate that one more run on `workers` would have.
+
+    By the slopes of the curve in its parameters, those at a bound held there. Source: Bates and Watts
+    1988, doi:10.1002/9780470316757, section 2.3.2. Section 3.9.
+    """
+    from scipy.special import stdtrit
+
+    free = [i for i, bound in enumerate(fitted.at_bound) if not bound]
+    slopes = np.stack([np.ones(len(rows.workers) + 1), *(_slope(rows, fitted, i, workers) for i in free)])
+    known, asked = slopes[:, :-1], slopes[:, -1]
+    _, sizes, directions = np.linalg.svd(known.T, full_matrices=False)
+    along = directions @ asked
+    if sizes[-1] < 1e-9 * sizes[0]:
+        raise Refused(
+            f"the rows must determine {fitted.family.name}, got parameters that they leave open: "
+            "measure one more size"
+        )
+    middle = float(np.log(fitted.rate(workers)))
+    spread = fitted.residual * math.sqrt(1 + float(np.sum((along / sizes) ** 2)))
+    off = float(stdtrit(fitted.dof, (1 + level) / 2)) * spread
+    return middle - off, middle, middle + off
+
+
+def _slope(rows, fitted, index, workers):
+    """How the logarithm of the rate moves with a parameter, on each row and on `workers`."""
+    at, shape = np.append(rows.workers, workers), np.array(fitted.shape)
+    step = 1e-6 * max(abs(shape[index]), 1e-6)
+    ends = [shape + side * step * np.eye(len(shape))[index] for side in (1, -1)]
+    above, below = (np.log(fitted.family.curve(at, rows.base, *end)) for end in ends)
+    return (above - below) / (2 * step)
 
 
 def end(

@@ -84,7 +84,7 @@ def advise(
         if size <= max(most, rows.base)
     )
     worth = [option for option in options if before > NARROW and option.narrower >= WORTH]
-    here = [option for option in worth if option.workers <= rows.sizes[-1]]
+    here = [option for option in worth if option.workers <= rows.workers[-1]]
     return NextMeasurement(
         target, options, *(min(o, key=_order, default=None) for o in (worth, here))
     )
@@ -95,9 +95,9 @@ def candidates(rows: Rows, target: int) -> list[int]:
 
     To measure the target itself is the answer and no advice, unless it lies inside the table.
     """
-    base, top = int(rows.base), int(rows.sizes[-1])
+    base, top = int(rows.base), int(rows.workers[-1])
     doublings = [base * 2**n for n in range(64) if base * 2**n < max(top, target)]
-    sizes = {*map(int, rows.sizes), *doublings} | ({target} if target <= top else set())
+    sizes = {*map(int, rows.workers), *doublings} | ({target} if target <= top else set())
     if 2 * top >= target > max(sizes):  # no doubling in between: half-way, in logarithms
         sizes |= {base * round(math.sqrt(top * target) / base)} - {target}
     # The largest tell most of a target beyond them.

@@ -1,65 +1,44 @@
 """A size that was not measured: a value, a 90 % interval, and how often such intervals were right.
 
-The interval widens with the distance from the last row and with the disagreement of the families.
-How much noise and drift to expect was learned (`tests/learning/calibrate.py`) from the public scaling results
-in the package, where the coverage was measured, each system judged by what the others taught, and
-from simulated tables. Where five rows have 0.3 % to 3 % of independent noise about an exact curve,
-intervals held the next doubling in 87 to 89 %.
+Families describe what was measured. Beyond it, on programs that had no part in choosing, none of them did
+better than the plainest reading of the last two sizes: a rate that rose by a share `p` of a doubling goes
+on as Amdahl's law does when the share `p` of the time still divides. How far that is off was learned from
+public results (`tests/learning`): about as the root of the doublings ahead, and the closer to linear a job
+still is, the further it can fall.
 """
 
+import functools
+import json
 import math
 from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import numpy as np
 
 from scalelab.arguments import real
 from scalelab.curves.families import EXTRAPOLATING
-from scalelab.curves.fit import FEWEST, Refused, too_few
-from scalelab.curves.posterior import Mixture, predictive
+from scalelab.curves.fit import FEWEST, Refused, fit, too_few
+from scalelab.curves.intervals import of_rate
 from scalelab.curves.rows import Rows
 from scalelab.refusal import Refusal
 
 LEVEL = 0.90
+APART = 0.5  # doublings between two sizes whose rates make a slope: closer ones say more of their noise
 _FLOATS = 600.0  # logarithms this far from 0 stay finite, whatever unit they are turned into
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What the rows of one table cannot teach."""
-
-    noise: float  # relative error of a row
-    drift: float  # variance that a doubling adds, over that of the noise
-
-
-@dataclass(frozen=True)
 class Coverage:
-    """How often the truth lay inside, on hold-outs of systems that had no say in the settings."""
+    """How often the truth lay inside, on sizes of programs that had no say in the intervals."""
 
+    kind: str  # "strong", "weak" or "load"; "" is all of them
+    few: bool | None  # three or four sizes to go by, or more; None is both
+    near: bool | None  # at most one doubling beyond, or more; None is both
     inside: int
     of: int
-    systems: int
-    share: float  # of those held, every system counting once
-
-
-# What `settings` and `coverage` of tests/learning/calibrate.py return, and a digest of all that they
-# depend on; a test compares it, and `python -m tests.learning.learned` learns anew.
-LEARNED_FROM = "9c6766b84e80958d9fa20724d932109e50a608ccd557ae31965b32bfc6b96f03"
-CALIBRATED = Learned(noise=0.0003, drift=1000.0)
-# The largest size, from all smaller ones; any later size, from three or more smaller ones.
-NEXT = Coverage(inside=26, of=27, systems=8, share=0.9375)
-LATER = Coverage(inside=104, of=118, systems=8, share=0.8583)
-
-
-def measured() -> str:
-    """One sentence for under a prediction: what its interval is worth.
-
-    >>> measured()[:53]
-    'such 90% intervals held 26 of 27 largest sizes and 10'
-    """
-    return (
-        f"such {LEVEL:.0%} intervals held {NEXT.inside} of {NEXT.of} largest sizes and "
-        f"{LATER.inside} of {LATER.of} later sizes in public results of {LATER.systems} systems, "
-        f"{NEXT.share:.0%} and {LATER.share:.0%} when every system counts once, each judged by "
-        "settings learned from the others"
-    )
+    programs: int
+    share: float  # of those held, every program counting once
 
 
 @dataclass(frozen=True)
@@ -72,21 +51,14 @@ class Prediction:
     high: float
     level: float
     unit: str  # "seconds" or "throughput"
-    families: dict[str, float]  # the probability of each, given the rows
     beyond: float  # how many times the largest measured size this is; below 1, inside the table
-    coverage: str  # what was measured of such intervals
 
 
-def predict(
-    rows: Rows, workers: float, *, family: str | None = None, settings: Learned = CALIBRATED
-) -> Prediction:
+def predict(rows: Rows, workers: float, *, family: str | None = None) -> Prediction:
     """Predict the value on any number of workers from the smallest measured one on.
 
-    From all families together, or from one that the reader has reason to believe in: the interval
-    is then true only if the family is. A wall that no row has met yet is in neither.
-    Of repeated runs only the median of each size counts: so were the tables made on which intervals
-    were calibrated, and one odd run spoils no median of three.
-    Source: `posterior`. Section 3.9.
+    From the last two sizes, or, between two, from these; or from one family that the reader has reason
+    to believe in: the interval is then true only if the family is. Section 3.9.
 
     >>> from scalelab.curves.rows import Rows
     >>> found = predict(Rows.of([1, 2, 4, 8], seconds=[100, 55, 32.5, 21.25]), 16)
@@ -94,33 +66,106 @@ def predict(
     True
     """
     workers = _checked(rows, workers, family)
-    chosen = None if family is None else (family,)
-    rows = rows.medians()
-    mixture = predictive(rows, workers, noise=settings.noise, drift=settings.drift, families=chosen)
-    ends = interval(mixture)
+    if family is not None:
+        ends = of_rate(rows, fit(rows, family), workers, LEVEL)
+    else:
+        ends = _beyond(rows, workers) if workers > rows.workers[-1] else _between(rows, workers)
     if max(map(abs, ends)) > _FLOATS:
         raise Refused(
             "the rows must agree on some curve, got values that jump by so many orders of magnitude "
             "that no interval can be written down: look for a wrong unit or digit in them"
         )
     low, value, high = sorted(float(rows.value(workers, math.exp(x))) for x in ends)
-    return Prediction(
-        workers=workers,
-        value=value,
-        low=low,
-        high=high,
-        level=LEVEL,
-        unit=rows.unit,
-        families=mixture.weights,
-        beyond=float(workers / rows.workers[-1]),
-        coverage=measured(),
+    beyond = float(workers / rows.workers[-1])
+    return Prediction(workers, value, low, high, LEVEL, rows.unit, beyond)
+
+
+def slope(rows: Rows) -> float:
+    """By which share of a doubling the rate rose with the last doubling of workers: from -1 to 1.
+
+    >>> from scalelab.curves.rows import Rows
+    >>> slope(Rows.of([1, 2, 4], throughput=[10, 19, 19 * 2**0.5]))
+    0.5
+    """
+    steps, rates = np.log2(rows.workers), np.log2(rows.rate)
+    far = np.flatnonzero(steps <= steps[-1] - APART + 1e-9)
+    before = far[-1] if len(far) else 0
+    rose = (rates[-1] - rates[before]) / (steps[-1] - steps[before])
+    return float(np.clip(rose, -1, 1))
+
+
+def carried_on(share: float, times: float) -> float:
+    """How many times the rate `times` the workers bring, when this share of the time still divides.
+
+    A rate that already falls goes on falling as it did.
+
+    >>> carried_on(1.0, 4), round(carried_on(0.5, 4), 3), carried_on(-0.5, 4)
+    (4.0, 1.6, 0.5)
+    """
+    return 1 / (1 - share + share / times) if share > 0 else times**share
+
+
+def _beyond(rows, workers):
+    share, times = slope(rows), workers / rows.workers[-1]
+    middle = math.log(rows.rate[-1]) + math.log(carried_on(share, times))
+    spread = math.sqrt(math.log2(times)) * math.log(2)
+    taught = learned()
+    low, high = (spread * (taught[end][0] + taught[end][1] * share) for end in ("low", "high"))
+    # Where a rate halves with each doubling, public results mostly did better than to go on so.
+    return min(middle, middle + low), middle, max(middle, middle + high)
+
+
+def _between(rows, workers):
+    """On the straight line between two sizes, on doubly logarithmic paper; at a size, what was measured."""
+    steps, rates = np.log2(rows.workers), np.log(rows.rate)
+    at = math.log2(workers)
+    middle = float(np.interp(at, steps, rates))
+    after = max(1, int(np.searchsorted(steps, at - 1e-12)))
+    left, right = max(0.0, at - steps[after - 1]), max(0.0, steps[after] - at)
+    off = learned()["between"] * math.sqrt(left * right / (left + right)) * math.log(2)
+    return middle - off, middle, middle + off
+
+
+def coverage(kind: str, sizes: int, beyond: float) -> Coverage:
+    """What was measured of predictions like this one, or of more kinds where such are too few to tell."""
+    few, near = sizes <= 4, beyond <= 2
+    wanted = ((kind, few, near), (kind, None, near), (kind, None, None), ("", few, near))
+    known = {(one.kind, one.few, one.near): one for one in held()}
+    return next((known[key] for key in wanted if key in known), known["", None, None])
+
+
+def measured(found: Coverage) -> str:
+    """One sentence for under a prediction: what its interval is worth.
+
+    >>> measured(Coverage("weak", True, True, 9, 10, 4, 0.875))
+    'such 90% intervals held 9 of 10 sizes up to one doubling beyond weak-scaling tables of 3 or 4 sizes, \
+from 4 programs that had no part in making them; 88% when every program counts once'
+    """
+    far = {True: "up to one doubling", False: "more than one doubling", None: "any distance"}
+    tables = {"": "tables", "load": "tables of load"}.get(found.kind, f"{found.kind}-scaling tables")
+    sizes = {True: " of 3 or 4 sizes", False: " of 5 sizes or more", None: ""}[found.few]
+    return (
+        f"such {LEVEL:.0%} intervals held {found.inside} of {found.of} sizes {far[found.near]} beyond "
+        f"{tables}{sizes}, from {found.programs} programs that had no part in making them; "
+        f"{found.share:.0%} when every program counts once"
     )
 
 
-def interval(mixture: Mixture) -> tuple[float, float, float]:
-    """Low, median and high of a log rate at `LEVEL`."""
-    low, median, high = (mixture.quantile(x) for x in ((1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2))
-    return low, median, high
+@functools.cache
+def held() -> tuple[Coverage, ...]:
+    """How often intervals held, by kind, number of sizes and distance, where enough programs tell."""
+    return tuple(Coverage(**one) for one in learned()["held"])
+
+
+@functools.cache
+def learned() -> dict[str, Any]:
+    """What public results taught, as `python -m tests.learning.learned` wrote it down.
+
+    `low` and `high` are the ends of an interval, in doublings of the rate per root of a doubling of
+    workers: at a slope of 0, and what a slope of 1 adds.
+    """
+    file = resources.files("scalelab.data") / "extrapolation.json"
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def _checked(rows: Rows, workers: float, family: str | None) -> float:
@@ -130,7 +175,7 @@ def _checked(rows: Rows, workers: float, family: str | None) -> float:
             f"workers must be a number from the smallest measured size {rows.base:g} on, got "
             f"{workers:g}: the rows say nothing of smaller ones, so measure one"
         )
-    if len(rows.sizes) < FEWEST:
+    if len(rows.workers) < FEWEST:
         raise Refused(too_few(rows))
     if family is not None and family not in EXTRAPOLATING:
         raise Refusal(

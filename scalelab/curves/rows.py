@@ -13,10 +13,12 @@ from scalelab.refusal import Refusal
 
 @dataclass(frozen=True)
 class Rows:
-    """Worker counts and what was measured on them; replicates are rows, their order means nothing.
+    """Worker counts, each once and ascending, and what was measured there: of several runs the median.
 
-    With a column of work a time becomes a rate, and a weak study a growing one. Work that neither
-    stays nor grows with the workers leaves no time to predict, so the unit becomes throughput.
+    One odd run therefore moves no fit, no prediction and no point of a figure, and all of them start
+    from the same numbers. With a column of work a time becomes a rate, and a weak study a growing one.
+    Work that neither stays nor grows with the workers leaves no time to predict, so the unit becomes
+    throughput.
     """
 
     workers: np.ndarray
@@ -43,61 +45,39 @@ class Rows:
         unit = "seconds" if throughput is None else "throughput"
         workers = _column("workers", workers)
         value = _column(unit, seconds if throughput is None else throughput, len(workers))
-        order = np.lexsort((value, workers))
-        workers, value = workers[order], value[order]
         if unit == "throughput":
-            return cls(workers, value, unit)
+            return cls(*_medians(workers, value), unit)
         if work is None:
-            return cls(workers, 1 / value, unit)
-        work = _column("work", work, len(workers))[order]
+            work = np.ones(len(workers))
+        work = _column("work", work, len(workers))
+        sizes, seconds = _medians(workers, value / work)
         # Less is the rounding of a column. A batch that rounds by percents is no fixed job to predict the
         # time of, though an audit calls it one (`sizes.SAME`): what is predicted is then its throughput.
         for grows, share in ((False, work), (True, work / workers)):
             if np.ptp(np.log(share)) < 1e-3:
-                return cls(workers, work / value, unit, float(np.median(share)), grows)
-        return cls(workers, work / value, "throughput")
+                return cls(sizes, 1 / seconds, unit, float(np.median(share)), grows)
+        return cls(sizes, 1 / seconds, "throughput")
 
     @property
     def base(self) -> float:
         """The smallest configuration that was measured."""
         return float(self.workers[0])
 
-    @property
-    def sizes(self) -> np.ndarray:
-        """The different worker counts, ascending."""
-        return np.unique(self.workers)
-
     def at(self, mask: np.ndarray) -> Self:
         """The rows that a mask keeps."""
         return replace(self, workers=self.workers[mask], rate=self.rate[mask])
-
-    def medians(self) -> Self:
-        """One row for each size, the median of its runs: one odd run moves no prediction."""
-        rates = [float(np.median(self.rate[self.workers == size])) for size in self.sizes]
-        return replace(self, workers=self.sizes, rate=np.array(rates))
-
-    def condensed(self, most: int) -> Self:
-        """No more rows than `most`, or one for each size: replicates averaged in groups.
-
-        Which goes into which group is drawn, because the rows of a size stand in order. Averages
-        scatter less than rows, and fewer of them say less; the two make up for each other.
-        """
-        if len(self.workers) <= most:
-            return self
-        sizes, luck = self.sizes, np.random.default_rng(0)
-        workers, rates = [], []
-        for size in sizes:
-            logs = luck.permutation(np.log(self.rate[self.workers == size]))
-            groups = np.array_split(logs, min(len(logs), max(1, most // len(sizes))))
-            workers += [size] * len(groups)
-            rates += sorted(float(np.exp(group.mean())) for group in groups)
-        return replace(self, workers=np.array(workers), rate=np.array(rates))
 
     def value(self, workers: float | np.ndarray, rate: float | np.ndarray) -> Answer:
         """A rate in the unit of the table."""
         if self.unit == "throughput":
             return rate
         return self.work * (workers if self.grows else 1) / rate
+
+
+def _medians(workers, values):
+    """Each size once, ascending, with the median of its values."""
+    sizes = np.unique(workers)
+    return sizes, np.array([float(np.median(values[workers == size])) for size in sizes])
 
 
 def _column(name: str, given: ArrayLike | None, length: int | None = None) -> np.ndarray:

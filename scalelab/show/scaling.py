@@ -44,8 +44,8 @@ def fitted(judged: Judgement) -> Chart:
     if judged.rows is None or judged.refused:
         return audited(judged.table, judged.findings)
     rows, table = judged.rows, judged.table
-    most = max([*(size.workers for size in judged.predictions), rows.sizes[-1]])
-    at = np.unique([*np.geomspace(rows.base, most, _POINTS), *rows.sizes])
+    most = max([*(size.workers for size in judged.predictions), rows.workers[-1]])
+    at = np.unique([*np.geomspace(rows.base, most, _POINTS), *rows.workers])
     at = at if at.size <= 3 * _POINTS else at[:: at.size // _POINTS + 1]
     band = [predict(rows, k, family=judged.family) for k in at]
     low, value, high = (np.array([getattr(p, n) for p in band]) for n in ("low", "value", "high"))
@@ -69,8 +69,8 @@ def fitted(judged: Judgement) -> Chart:
     for size in judged.predictions:
         ends = " to ".join(_value(end, rows.unit) for end in (size.low, size.high))
         readouts[f"At {_count(size.workers)} workers"] = f"{_value(size.value, rows.unit)} ({ends})"
-    title = f"{table.name}: {rows.unit} measured to {_count(rows.sizes[-1])} workers"
-    title += f", expected to {_count(most)}" if most > rows.sizes[-1] else ""
+    title = f"{table.name}: {rows.unit} measured to {_count(rows.workers[-1])} workers"
+    title += f", expected to {_count(most)}" if most > rows.workers[-1] else ""
     return Chart(title, *_axes(rows.unit, at), tuple(series), readouts)
 
 

@@ -136,7 +136,7 @@ def test_what_is_known_to_a_percent_is_not_measured_again():
 @settings(max_examples=4, derandomize=True)
 def test_any_table_gets_finite_options(table, target):
     rows = Rows.of([k for k, _ in table], throughput=[x for _, x in table])
-    if len(rows.sizes) < 3 or target < rows.base:
+    if len(rows.workers) < 3 or target < rows.base:
         with pytest.raises(ValueError, match=r"workers must .+, got .+: .+"):
             advise(rows, target)
         return

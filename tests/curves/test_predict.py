@@ -205,7 +205,7 @@ def test_a_prediction_carries_the_coverage_that_was_measured():
 @settings(max_examples=40, derandomize=True)
 def test_any_table_gets_a_finite_interval_or_a_reason(table, workers):
     rows = Rows.of(*[[k for k, _ in table]], throughput=[x for _, x in table])
-    if len(rows.sizes) < 3 or workers < rows.base:
+    if len(rows.workers) < 3 or workers < rows.base:
         with pytest.raises(ValueError, match=r"workers must .+, got .+: .+"):
             predict(rows, workers)
     else:
