@@ -50,8 +50,8 @@ def command(
 ) -> int:
     """Fit every family of curves to a scaling table, and predict sizes it does not hold.
 
-    FILE is what `scalelab audit` takes. Intervals hold 90 %. A prediction is by all families
-    together, each as likely as the table makes it. What the table cannot carry is refused with
+    FILE is what `scalelab audit` takes. Intervals hold 90 %. Families describe what was measured; a
+    prediction carries on from the last two sizes, because no family foretold better. What the table cannot carry is refused with
     what it would need; that is an answer too, and exits with 0 unless you say --strict.
 
     Where FILE is a log of nccl-tests, or the messages of `scalelab run all-reduce --out`, what is

@@ -13,10 +13,10 @@ from scalelab.curves.families import BY_NAME, EXTRAPOLATING
 from scalelab.curves.fit import Refused
 from scalelab.curves.intervals import Bounded, parameters
 from scalelab.curves.next_measurement import NextMeasurement, advise
-from scalelab.curves.predict import Prediction, predict
+from scalelab.curves.predict import Coverage, Prediction, coverage, predict
 from scalelab.curves.rows import Rows
 from scalelab.refusal import Refusal
-from scalelab.tables import study
+from scalelab.tables import sizes, study
 from scalelab.tables.audit import audit
 from scalelab.tables.finding import Finding
 from scalelab.tables.table import MOST_WORKERS, ScalingTable
@@ -24,7 +24,6 @@ from scalelab.tables.table import MOST_WORKERS, ScalingTable
 MOST_SIZES = 200
 # No machine does a thing a million billion times as fast as another of its kind.
 MOST_APART = 1e15
-MOST_ROWS = 100  # beyond these, replicates are averaged in groups
 _NOTHING = Comparison((), {}, None, None)
 
 
@@ -45,6 +44,7 @@ class Judgement:
     )
     refused: str | None = None
     remarks: tuple[str, ...] = ()  # what was done that nobody asked for
+    coverage: Coverage | None = None  # of intervals like that of the farthest prediction
 
     @property
     def serious(self) -> tuple[Finding, ...]:
@@ -54,7 +54,7 @@ class Judgement:
     def efficiency(self, prediction: Prediction) -> float:
         """Rate per worker at a predicted size, relative to the smallest that was measured."""
         assert self.rows is not None, "what was predicted was fitted"
-        rows = self.rows.medians()
+        rows = self.rows
         unit = rows.value(prediction.workers, 1.0)
         rate = prediction.value if rows.unit == "throughput" else unit / prediction.value
         return (rate / prediction.workers) / (rows.rate[0] / rows.base)
@@ -71,10 +71,9 @@ def judge(
 ) -> Judgement:
     r"""Audit a table, fit every family, and predict the targets, or say why that cannot be done.
 
-    Predictions are those of all families together, unless `family` names one that the reader has
+    Predictions carry on from the last two sizes, unless `family` names one that the reader has
     reason to believe in. A finding that is an error leaves nothing to fit, unless `despite` it.
-    Families are fitted to every run, predictions to the median run of each size.
-    `most` and `rate` (dollars per hour of one worker) go to the advice on what to measure next.
+    All of it starts from the median run of each size. `most` and `rate` (dollars per hour of one worker) go to the advice on what to measure next.
     Section 3.9.
 
     >>> from scalelab.tables.table import parse
@@ -97,10 +96,16 @@ def judge(
     chosen = comparison.chosen.family.name if comparison.chosen else None
     if family and not refused:
         refused, chosen = comparison.left_out.get(family), family
-    if not refused and chosen is not None and chosen not in EXTRAPOLATING:
-        text = f"{chosen} describes a table and does not extrapolate; all others predict together."
-        remarks.append(text)
+    if family and not refused and family not in EXTRAPOLATING:
+        remarks.append(
+            f"{family} describes a table and does not extrapolate: the answer is without it."
+        )
         family = None
+    if targets and not kind(table):
+        remarks.append(
+            "Whether the work grows with the workers is not said: it is taken not to, as one job that is "
+            "divided; else write `weak scaling` above the table."
+        )
     predictions: tuple[Prediction, ...] = ()
     advice = None
     try:
@@ -117,6 +122,7 @@ def judge(
         )
     if refused:
         chosen, predictions = None, ()
+    farthest = max((one.beyond for one in predictions), default=0.0)
     return Judgement(
         table=table,
         findings=findings,
@@ -129,18 +135,19 @@ def judge(
         advice=advice,
         refused=refused,
         remarks=tuple(remarks),
+        coverage=coverage(kind(table), len(rows.workers), farthest) if farthest > 1 else None,
     )
 
 
 def rows_of(table: ScalingTable) -> tuple[Rows, list[str]]:
     """The rows of a table for a fit, and what was assumed or averaged for that, in words."""
-    columns, remarks = dict(table.columns), []
-    if table.measure == "seconds" and "work" not in columns and study.weak(table):
-        columns["work"] = columns["workers"]
+    remarks = []
+    weak = kind(table) == "weak"
+    if weak and table.measure == "seconds" and "work" not in table.columns:
         remarks.append(
             "The table is called weak scaling: its work is taken to grow with the workers."
         )
-    rows = Rows.of(**columns)
+    rows = Rows.of(**table.columns, weak=weak)
     if len(rows.workers) > MOST_SIZES:
         raise Refusal(
             f"{table.name} must hold at most {MOST_SIZES} different worker counts, got "
@@ -156,11 +163,19 @@ def rows_of(table: ScalingTable) -> tuple[Rows, list[str]]:
         remarks.append(
             "The work neither stays nor grows with the workers, so the answer is work per second."
         )
-    fewer = rows.condensed(MOST_ROWS)
-    if fewer is not rows:
-        text = f"{len(rows.workers)} rows were averaged, size by size, to {len(fewer.workers)}."
-        remarks.append(text)
-    return fewer, remarks
+    if len(rows.workers) < len(table.rows):
+        remarks.append("Of several runs of one size the median counts.")
+    return rows, remarks
+
+
+def kind(table: ScalingTable) -> str:
+    """What was held fixed: "strong", "weak", "load" (the machine), or "" where the table does not tell."""
+    stated = {sizes.stated(table, quantity) for quantity in ("work", "batch")}
+    if study.weak(table) or (table.measure == "throughput" and "weak" in stated):
+        return "weak"
+    if table.claimed == "load":
+        return "load"
+    return "strong" if table.measure == "seconds" or table.claimed or "strong" in stated else ""
 
 
 def _family(given):

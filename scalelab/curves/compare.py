@@ -53,17 +53,12 @@ def compare(rows: Rows) -> Comparison:
 
 
 def leave_one_out(rows: Rows, family: Family) -> float:
-    """Root mean square error, in the logarithm of the rate, of sizes that the fit did not see.
-
-    Replicates leave together: they would betray each other.
-    """
+    """Root mean square error, in the logarithm of the rate, of sizes that the fit did not see."""
     errors, sizes = [], rows.workers
     folds = min(len(sizes), _MOST_FOLDS)
-    for left in (sizes[i::folds] for i in range(folds)):
-        guess = log_rates(rows.at(~np.isin(rows.workers, left)), family, left)
-        for size, expected in zip(left, guess, strict=True):
-            seen = np.log(rows.rate[rows.workers == size])
-            errors.append(np.mean((seen - expected) ** 2))
+    for left in (np.arange(len(sizes)) % folds == i for i in range(folds)):
+        expected = log_rates(rows.at(~left), family, sizes[left])
+        errors += list((np.log(rows.rate[left]) - expected) ** 2)
     return min(math.sqrt(np.mean(errors)), 1e6)
 
 

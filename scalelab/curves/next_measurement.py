@@ -1,10 +1,8 @@
 """Which worker count, measured once more, would narrow a prediction most, by how much, at what price.
 
-Nobody knows yet what that measurement will say. But the prediction for its size says how likely each
-outcome is; for a low, a middle and a high one the table gets the new row, the target is predicted
-again, and the widths are averaged, in logarithms, as the intervals are made. Source: preposterior
-analysis, Raiffa and Schlaifer 1961, Applied Statistical Decision Theory, chapter 4; the three outcomes
-and their weights, Keefer and Bodily 1983, doi:10.1287/mnsc.29.5.595.
+Nobody knows yet what that measurement will say. But how wide an interval is depends on how far the last
+size lies below the target, and hardly on what it says; so the table gets the row that is expected, and the
+target is predicted again.
 """
 
 import math
@@ -17,8 +15,6 @@ from scalelab.arguments import real, whole
 from scalelab.curves.predict import predict
 from scalelab.curves.rows import Rows
 
-# The ends of a 90 % interval and its median stand for the outcomes around them.
-WEIGHTS = (0.185, 0.63, 0.185)
 WORTH = 0.05  # less than a twentieth narrower is nothing to measure for
 NARROW = 1.02  # and what is known to a percent is known
 _MOST = 8  # sizes to look at
@@ -63,9 +59,8 @@ def advise(
     """Compare one more measurement at each of `sizes`, up to `most` workers.
 
     Sizes that are not given are those of the table and the doublings below the target; `rate` is
-    the price of one worker in dollars per hour. The width that is promised is an average: one
-    measurement may well widen the interval, because it contradicts what the others seemed to say.
-    Once more at a size of the table moves the median of its runs.
+    the price of one worker in dollars per hour. The width that is promised is that of the expected
+    outcome: where a job bends earlier, the interval becomes a little wider than that.
     Section 3.9.
 
     >>> from scalelab.curves.rows import Rows
@@ -108,19 +103,20 @@ def _option(
     rows: Rows, target: int, size: int, before: float, rate: float | None, family: str | None
 ) -> Option:
     outcome = predict(rows, size, family=family)
-    outcomes = (outcome.low, outcome.value, outcome.high)
-    again = [_ratio(_with(rows, size, value), target, family) for value in outcomes]
-    after = math.exp(min(math.exp(np.dot(WEIGHTS, np.log(np.log(again)))), _OPEN))
+    after = _ratio(_with(rows, size, outcome.value), target, family)
     seconds = outcome.value if rows.unit == "seconds" else None
     hours = 1.0 if seconds is None else seconds / 3600
     return Option(size, before, after, seconds, None if rate is None else size * hours * rate)
 
 
 def _with(rows: Rows, size: int, value: float) -> Rows:
-    """The rows and one more."""
+    """The rows and one more; at a size that was measured, the median of the two stands for both."""
     rate = rows.value(size, 1.0) / value if rows.unit == "seconds" else value
-    workers, rates = np.append(rows.workers, float(size)), np.append(rows.rate, rate)
-    order = np.lexsort((rates, workers))
+    others = rows.workers != size
+    again = [*rows.rate[~others], rate]
+    workers = np.append(rows.workers[others], float(size))
+    rates = np.append(rows.rate[others], np.median(again))
+    order = np.argsort(workers)
     return replace(rows, workers=workers[order], rate=rates[order])
 
 

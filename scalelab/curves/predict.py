@@ -1,8 +1,8 @@
 """A size that was not measured: a value, a 90 % interval, and how often such intervals were right.
 
-Families describe what was measured. Beyond it, on programs that had no part in choosing, none of them did
-better than the plainest reading of the last two sizes: a rate that rose by a share `p` of a doubling goes
-on as Amdahl's law does when the share `p` of the time still divides. How far that is off was learned from
+Families describe what was measured. Beyond it none of them did better than the plainest reading of the
+last two sizes: where the work is fixed, Amdahl's law through both; where the work grows with the workers,
+or the rate falls already, their slope on doubly logarithmic paper. How far that is off was learned from
 public results (`tests/learning`): about as the root of the doublings ahead, and the closer to linear a job
 still is, the further it can fall.
 """
@@ -24,7 +24,7 @@ from scalelab.curves.rows import Rows
 from scalelab.refusal import Refusal
 
 LEVEL = 0.90
-APART = 0.5  # doublings between two sizes whose rates make a slope: closer ones say more of their noise
+APART = math.sqrt(2)  # times: closer sizes say more of their noise than of a slope
 _FLOATS = 600.0  # logarithms this far from 0 stay finite, whatever unit they are turned into
 
 
@@ -84,30 +84,42 @@ def slope(rows: Rows) -> float:
     """By which share of a doubling the rate rose with the last doubling of workers: from -1 to 1.
 
     >>> from scalelab.curves.rows import Rows
-    >>> slope(Rows.of([1, 2, 4], throughput=[10, 19, 19 * 2**0.5]))
+    >>> round(slope(Rows.of([1, 2, 4], throughput=[10, 19, 19 * 2**0.5])), 9)
     0.5
     """
-    steps, rates = np.log2(rows.workers), np.log2(rows.rate)
-    far = np.flatnonzero(steps <= steps[-1] - APART + 1e-9)
-    before = far[-1] if len(far) else 0
-    rose = (rates[-1] - rates[before]) / (steps[-1] - steps[before])
-    return float(np.clip(rose, -1, 1))
+    times, rose = _last_step(rows)
+    return math.log(rose) / math.log(times)
 
 
-def carried_on(share: float, times: float) -> float:
-    """How many times the rate `times` the workers bring, when this share of the time still divides.
+def carried_on(rows: Rows, times: float) -> float:
+    """How many times the rate `times` the workers of the largest size bring.
 
-    A rate that already falls goes on falling as it did.
-
-    >>> carried_on(1.0, 4), round(carried_on(0.5, 4), 3), carried_on(-0.5, 4)
-    (4.0, 1.6, 0.5)
+    >>> from scalelab.curves.rows import Rows
+    >>> k = [1, 2, 4, 8]
+    >>> amdahl, flat = Rows.of(k, seconds=[100, 55, 32.5, 21.25]), Rows.of(k, throughput=[1, 2, 2, 2])
+    >>> round(carried_on(amdahl, 2), 3), carried_on(flat, 8)
+    (1.36, 1.0)
     """
-    return 1 / (1 - share + share / times) if share > 0 else times**share
+    step, rose = _last_step(rows)
+    if rows.grows or rose <= 1:
+        return times ** (math.log(rose) / math.log(step))
+    divided = (1 - 1 / rose) / (1 - 1 / step)  # the share of the time that divides, on the smaller size
+    divides = divided * rose / step  # and on the larger
+    return 1 / (1 - divides + divides / times)
+
+
+def _last_step(rows):
+    """How many times the workers the largest size has of one before it, and how many times its rate."""
+    near = rows.workers > rows.workers[-1] / APART * (1 + 1e-9)
+    before = max(0, int(np.argmax(near)) - 1)
+    times = float(rows.workers[-1] / rows.workers[before])
+    rose = float(rows.rate[-1] / rows.rate[before])
+    return times, min(max(rose, 1 / times), times)
 
 
 def _beyond(rows, workers):
     share, times = slope(rows), workers / rows.workers[-1]
-    middle = math.log(rows.rate[-1]) + math.log(carried_on(share, times))
+    middle = math.log(rows.rate[-1]) + math.log(carried_on(rows, times))
     spread = math.sqrt(math.log2(times)) * math.log(2)
     taught = learned()
     low, high = (spread * (taught[end][0] + taught[end][1] * share) for end in ("low", "high"))
@@ -126,12 +138,12 @@ def _between(rows, workers):
     return middle - off, middle, middle + off
 
 
-def coverage(kind: str, sizes: int, beyond: float) -> Coverage:
+def coverage(kind: str, sizes: int, beyond: float) -> Coverage | None:
     """What was measured of predictions like this one, or of more kinds where such are too few to tell."""
     few, near = sizes <= 4, beyond <= 2
-    wanted = ((kind, few, near), (kind, None, near), (kind, None, None), ("", few, near))
     known = {(one.kind, one.few, one.near): one for one in held()}
-    return next((known[key] for key in wanted if key in known), known["", None, None])
+    wanted = ((kind, few, near), (kind, None, near), ("", few, near), ("", None, near))
+    return next((known[key] for key in wanted if key in known), None)
 
 
 def measured(found: Coverage) -> str:

@@ -24,8 +24,8 @@ class Rows:
     workers: np.ndarray
     rate: np.ndarray
     unit: str  # "seconds" or "throughput": what a prediction is given in
-    work: float = field(default=1.0)  # of the job whose seconds are predicted ...
-    grows: bool = False  # ... per worker, when it grows with them
+    work: float = field(default=1.0)  # of the job whose seconds are predicted; of a worker, if ...
+    grows: bool = False  # ... the work grows with the workers: weak scaling
 
     @classmethod
     def of(
@@ -35,8 +35,12 @@ class Rows:
         seconds: ArrayLike | None = None,
         throughput: ArrayLike | None = None,
         work: ArrayLike | None = None,
+        weak: bool = False,
     ) -> Self:
-        """Read columns of equal length; one of seconds and throughput is given."""
+        """Read columns of equal length; one of seconds and throughput is given.
+
+        `weak` says that every worker brings its own work, where no column does.
+        """
         if (seconds is None) == (throughput is None):
             raise Refusal(
                 "seconds or throughput must be given, one of them, got "
@@ -46,9 +50,9 @@ class Rows:
         workers = _column("workers", workers)
         value = _column(unit, seconds if throughput is None else throughput, len(workers))
         if unit == "throughput":
-            return cls(*_medians(workers, value), unit)
+            return cls(*_medians(workers, value), unit, grows=weak)
         if work is None:
-            work = np.ones(len(workers))
+            work = workers if weak else np.ones(len(workers))
         work = _column("work", work, len(workers))
         sizes, seconds = _medians(workers, value / work)
         # Less is the rounding of a column. A batch that rounds by percents is no fixed job to predict the
@@ -56,7 +60,7 @@ class Rows:
         for grows, share in ((False, work), (True, work / workers)):
             if np.ptp(np.log(share)) < 1e-3:
                 return cls(sizes, 1 / seconds, unit, float(np.median(share)), grows)
-        return cls(sizes, 1 / seconds, "throughput")
+        return cls(sizes, 1 / seconds, "throughput", grows=weak)
 
     @property
     def base(self) -> float:

@@ -7,6 +7,7 @@ from scalelab import units
 from scalelab.curves.answer import Judgement
 from scalelab.curves.intervals import Bounded
 from scalelab.curves.next_measurement import WORTH
+from scalelab.curves.predict import measured
 from scalelab.tables import text
 
 
@@ -27,7 +28,7 @@ def document(judged: Judgement, full: bool = False) -> dict[str, Any]:
         advice = judged.advice
         plain |= text.document(judged.table, judged.findings)
         plain |= {"remarks": list(judged.remarks), "left_out": judged.comparison.left_out}
-        plain["coverage"] = judged.predictions[0].coverage if judged.predictions else None
+        plain["coverage"] = judged.coverage and measured(judged.coverage)
         plain["next"] = advice and {
             "target": advice.target,
             "best": advice.best and advice.best.workers,
@@ -114,11 +115,9 @@ def _predictions(judged):
     yield from text.aligned(rows)
     if judged.family:
         yield f"by {judged.family} alone: the interval is true only if that law holds"
-        return
-    likely = sorted(judged.predictions[-1].families.items(), key=lambda pair: -pair[1])
-    shares = [f"{name} {units.text(share, '%', 2)}" for name, share in likely if share > 0.01]
-    yield f"by all families together: {', '.join(shares)}"
-    yield judged.predictions[0].coverage
+    elif judged.coverage:
+        how = "with the slope" if judged.rows.grows else "by Amdahl's law"
+        yield f"carried on {how} of the last sizes, whatever family fits; {measured(judged.coverage)}"
 
 
 def _apart(values, unit):

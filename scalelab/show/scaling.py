@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scalelab.tables.finding import Finding
     from scalelab.tables.nouns import ScalingTable
 
-_POINTS = 17  # of a prediction: each takes a hundredth of a second
+_POINTS = 33  # of a prediction
 _APART = 0.05  # curves closer than this lie on each other
 _MOST_MARKS = 3  # findings with a colour of their own
 _NEAR = 10.0  # a ceiling further away than this would flatten everything below it
@@ -49,7 +49,7 @@ def fitted(judged: Judgement) -> Chart:
     at = at if at.size <= 3 * _POINTS else at[:: at.size // _POINTS + 1]
     band = [predict(rows, k, family=judged.family) for k in at]
     low, value, high = (np.array([getattr(p, n) for p in band]) for n in ("low", "value", "high"))
-    behind = judged.family or "all families together"
+    behind = judged.family or "from the last sizes"
     series = [
         Points(f"90 % interval, {behind}", at, value, "band", tone=3, low=low, high=high),
         Points(f"expected, {behind}", at, value, tone=3),

@@ -62,7 +62,7 @@ class ScalingTable:
 
     @property
     def claimed(self) -> str:
-        """What the table calls itself: "strong", "weak", "both" when its rows differ, or nothing."""
+        """What the table calls itself: "strong", "weak", "load", "both" when its rows differ, or nothing."""
         rows = {word for row in self.rows for word in _words(row.scaling)}
         for words in (rows, _words(self.title), _words(self.name)):
             if len(words) == 1:
@@ -71,4 +71,7 @@ class ScalingTable:
 
 
 def _words(text: str) -> set[str]:
-    return {w for w in ("strong", "weak") if re.search(rf"(?<![a-z]){w}(?![a-z])", text.casefold())}
+    text = text.casefold().strip()
+    found = {w for w in ("strong", "weak") if re.search(rf"(?<![a-z]){w}(?![a-z])", text)}
+    # A load is a word of many headings; here it is meant only where it stands for a kind of study.
+    return found | ({"load"} if text == "load" or "load scaling" in text else set())
