@@ -5,6 +5,7 @@ Standard library only; every layer may import it. GB is 1e9 bytes, GiB is 2**30 
 
 import math
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import SupportsFloat
 
@@ -42,6 +43,32 @@ def text(value: SupportsFloat, unit: str = "", digits: int = 3, binary: bool = F
         fitting = [s for s in scales if s[1] == 1]
     name, factor, _ = (fitting or scales[:1])[-1]
     return f"{_plain(_rounded(number / factor, digits), digits)} {name}".rstrip()
+
+
+def alike(values: Iterable[SupportsFloat], unit: str = "", digits: int = 3) -> list[str]:
+    """Write values of one row for people: all with the prefix that fits the middle one, and told apart.
+
+    >>> alike([0.99, 1.2, 1.31], "s"), alike([0.0031, 0.0032, 1.5], "s")
+    (['0.99 s', '1.2 s', '1.31 s'], ['3.1 ms', '3.2 ms', '1,500 ms'])
+    >>> alike([1.0001, 1.0002, 3])
+    ['1.0001', '1.0002', '3']
+    """
+    numbers = [scalar(value) for value in values]
+    finite = sorted((number for number in numbers if math.isfinite(number)), key=abs)
+    middle = text(finite[len(finite) // 2], unit, digits) if finite else ""
+    name = middle.partition(" ")[2]
+    factor = next((factor for known, factor, _ in _scales(unit) if known == name), 1.0)
+
+    def written(figures):
+        return [
+            text(number, unit)
+            if not math.isfinite(number)
+            else f"{_plain(_rounded(number / factor, figures), figures)} {name}".rstrip()
+            for number in numbers
+        ]
+
+    differ = len(set(numbers))
+    return next((w for n in range(digits, 7) if len(set(w := written(n))) == differ), written(digits))
 
 
 def counted(count: int, thing: str = "worker", *, grouped: bool = False) -> str:

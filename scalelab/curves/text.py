@@ -6,7 +6,7 @@ from typing import Any
 from scalelab import units
 from scalelab.curves.answer import Judgement
 from scalelab.curves.intervals import Bounded
-from scalelab.curves.next_measurement import WORTH
+from scalelab.curves.next_measurement import NARROW, WORTH
 from scalelab.curves.predict import measured
 from scalelab.tables import text
 
@@ -95,9 +95,13 @@ def bounded(found: Bounded, unit: str = "") -> str:
     >>> bounded(Bounded(2e-5, None, 3e-5), "s")
     '20 µs (30 µs or less)'
     """
-    low, high = (end if end is None else units.text(end, unit) for end in (found.low, found.high))
-    span = f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less"
-    return f"{units.text(found.value, unit)} ({span if low or high else 'at its bound'})"
+    ends = [end for end in (found.low, found.high) if end is not None]
+    value, *written = units.alike([found.value, *ends], unit)
+    if not ends:
+        return f"{value} (at its bound)"
+    if len(ends) == 1:
+        return f"{value} ({written[0]} or {'less' if found.low is None else 'more'})"
+    return f"{value} ({written[0]} to {written[1]})"
 
 
 def _predictions(judged):
@@ -107,31 +111,22 @@ def _predictions(judged):
     base = units.text(judged.rows.base, digits=10)
     heads = ["workers", judged.rows.unit, f"{judged.predictions[0].level:.0%} interval"]
     rows = [(*heads, f"efficiency over {base}", "times the largest size")]
-    for prediction in judged.predictions:
-        low, value, high = _apart((prediction.low, prediction.value, prediction.high), unit)
-        share = units.text(judged.efficiency(prediction), "%")
-        count = units.text(prediction.workers, digits=10)
-        rows.append((count, value, f"{low} to {high}", share, units.text(prediction.beyond)))
+    for one in judged.predictions:
+        value, low, high = units.alike((one.value, one.low, one.high), unit)
+        interval = "as measured" if one.low == one.high and one.beyond <= 1 else f"{low} to {high}"
+        share = units.text(judged.efficiency(one), "%")
+        count = units.text(one.workers, digits=10)
+        rows.append((count, value, interval, share, units.text(one.beyond)))
     yield from text.aligned(rows)
     if judged.family:
         yield f"by {judged.family} alone: the interval is true only if that law holds"
     elif judged.coverage:
-        how = "with the slope" if judged.rows.grows else "by Amdahl's law"
-        yield f"carried on {how} of the last sizes, whatever family fits; {measured(judged.coverage)}"
-
-
-def _apart(values, unit):
-    """Numbers as texts, with as many digits as it takes to tell them apart."""
-    for digits in range(3, 7):
-        texts = [units.text(value, unit, digits) for value in values]
-        if len(set(texts)) == len(texts):
-            break
-    return texts
+        yield f"carried on from the last sizes, whatever family fits; {measured(judged.coverage)}"
 
 
 def _advice(judged):
     advice = judged.advice
-    if advice is None:
+    if advice is None or advice.options[0].before < NARROW:
         return
     target, before = units.text(advice.target, digits=10), units.text(advice.options[0].before)
     yield ""
@@ -139,7 +134,7 @@ def _advice(judged):
     if advice.best is None:
         yield f"{spread}; no single measurement below would narrow that much."
         return
-    yield f"{spread}; one more measurement brings that, on average, to:"
+    yield f"{spread}; one more measurement would bring that to:"
     rows, idle = [], []
     for option in advice.options:
         count = units.text(option.workers, digits=10)

@@ -67,8 +67,9 @@ def fitted(judged: Judgement) -> Chart:
     series += [measured, *marks] if rows.unit == table.measure else []
     readouts |= {mark.label: f"at {_listed(mark.x)} workers" for mark in marks}
     for size in judged.predictions:
-        ends = " to ".join(_value(end, rows.unit) for end in (size.low, size.high))
-        readouts[f"At {_count(size.workers)} workers"] = f"{_value(size.value, rows.unit)} ({ends})"
+        unit = "s" if rows.unit == "seconds" else ""
+        value, low, high = units.alike((size.value, size.low, size.high), unit)
+        readouts[f"At {_count(size.workers)} workers"] = f"{value} ({low} to {high})"
     title = f"{table.name}: {rows.unit} measured to {_count(rows.workers[-1])} workers"
     title += f", expected to {_count(most)}" if most > rows.workers[-1] else ""
     return Chart(title, *_axes(rows.unit, at), tuple(series), readouts)

@@ -24,8 +24,9 @@ OUTLIER = 0.08
 FAR_LESS = 0.5
 # Sizes that are needed to call one of them odd: three make a line and a check.
 FEWEST = 4
-# One replicate so far from the median of its size is another experiment.
-REPLICATE = 1.5
+# A replicate so many spreads off the median of its size, and no less than that many times, is another
+# experiment. Of normal noise one run in a billion is.
+SPREADS, REPLICATE = 6.0, 1.05
 # Laws without a corner still rise by more than 2 % when the workers double near their start.
 CAP, CAP_SIZES, CAP_SPAN = 0.02, 3, 2.0
 # Throughput that has not grown by a tenth over four times the workers.
@@ -61,18 +62,29 @@ def findings(table: ScalingTable, curve: Sequence[Size]) -> Iterator[Finding]:
 
 
 def replicates(table: ScalingTable, curve: Sequence[Size]) -> Finding | None:
-    """One run of a size far from the others."""
-    off = []
-    for size in curve:
-        if len(size.rates) > 2:
-            middle = statistics.median(size.rates)
-            far = [abs(math.log(rate / middle)) > math.log(REPLICATE) for rate in size.rates]
-            off += [line for line, odd in zip(size.lines, far, strict=True) if odd]
-    if not off:
+    """One run of a size far from the others, by how far runs of this table usually are."""
+    runs = [
+        (line, abs(math.log(rate / statistics.median(size.rates))))
+        for size in curve
+        if len(size.rates) > 2
+        for line, rate in zip(size.lines, size.rates, strict=True)
+    ]
+    # The median of a size is off by nothing, whatever the noise, and does not count.
+    offs = sorted(off for _, off in runs)[sum(len(size.rates) > 2 for size in curve) :]
+    if not offs:
         return None
-    text = f"A run is more than {units.text(REPLICATE)} times off the median of its size."
+    spread = statistics.median_low(offs) / 0.6745
+    limit = max(SPREADS * spread, math.log(REPLICATE))
+    odd = [(line, off) for line, off in runs if off > limit]
+    if not odd:
+        return None
+    worst = units.text(math.exp(max(off for _, off in odd)))
+    usual = units.text(math.expm1(statistics.median_low(offs)), "%", 2)
+    text = (
+        f"A run is {worst} times off the median of its size, where runs are usually off by {usual}."
+    )
     remedy = "Find out what else ran then; keep the row, and report the median."
-    return Finding("outlier", "warning", text, remedy, tuple(off))
+    return Finding("outlier", "warning", text, remedy, tuple(line for line, _ in odd))
 
 
 def jump(curve: Sequence[Size]) -> Finding | None:

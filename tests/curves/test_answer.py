@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from scalelab.cli import main
-from scalelab.curves.answer import MOST_ROWS, judge, rows_of
+from scalelab.curves.answer import judge, kind, rows_of
 from scalelab.curves.families import FAMILIES
 from scalelab.data import datasets
 from scalelab.models.scaling import laws
@@ -189,13 +189,13 @@ def test_an_error_can_be_overruled(cli):
     assert found["predictions"]
 
 
-def test_a_family_of_ones_own_answers_alone_and_one_that_cannot_lets_all_answer(cli):
+def test_a_family_of_ones_own_answers_alone_and_one_that_cannot_is_left_out(cli):
     alone = cli("fit", FAULTS["one_run"], "--at", "64", "--family", "USL")[1]
     assert "by usl alone: the interval is true only if that law holds" in alone
     assert "* usl: as you asked" in alone
-    other = cli("fit", FAULTS["one_run"], "--at", "64", "--family", "amdahl+linear")[1]
-    assert "amdahl + linear describes a table and does not extrapolate; all others" in other
-    assert "by all families together: " in other
+    other = cli("fit", FAULTS["one_run"], "--at", "64", "--family", "empirical")[1]
+    assert "empirical describes a table and does not extrapolate: the answer is without it" in other
+    assert "carried on from the last sizes" in other
 
 
 def test_a_family_with_too_many_parameters_is_refused(cli):
@@ -257,30 +257,52 @@ def test_efficiency_of_a_prediction_is_that_of_its_law():
     assert share == pytest.approx(laws.amdahl(32, 0.02) / 32, rel=0.02)
 
 
-def test_one_odd_run_among_three_moves_no_prediction():
+@pytest.mark.parametrize("times", [1.06, 1.5, 40])
+def test_one_odd_run_among_three_moves_no_answer_and_is_named(times):
+    """One robust row for each size: families, choice and prediction all start from it."""
     runs = [value * noise for value in TIMES for noise in (0.998, 1, 1.002)]
     workers = [k for k in K for _ in "abc"]
-    odd = [*runs[:-1], runs[-1] * 1.4]
+    odd = [*runs[:-1], runs[-1] * times]
     good, bad = (
         judge(parse("runs", columns(workers=workers, seconds=values)), [64])
         for values in (runs, odd)
     )
     assert bad.predictions == good.predictions
-    assert bad.comparison.chosen.residual > 5 * good.comparison.chosen.residual
-    assert [finding.name for finding in bad.findings] == []  # 1.4 times is no other experiment
+    assert bad.comparison == good.comparison
+    assert bad.parameters == good.parameters
+    assert [finding.name for finding in good.findings] == []
+    (finding,) = bad.findings
+    assert (finding.name, finding.rows) == ("outlier", (len(runs) + 1,))
+    assert f"{times * 1.002:.3g} times off" in finding.text
 
 
-def test_thousands_of_replicates_are_averaged_and_say_the_same():
-    luck = random.Random(3)
+def test_what_was_held_fixed_is_read_from_the_table():
+    """By its heading, its work or its batch; a throughput alone does not tell."""
+    told = {
+        kind(parse("t", columns(title, workers=K, **rest))): title
+        for title, rest in (
+            ("Weak scaling", {"seconds": [60, 61, 62, 63.5, 65]}),
+            ("", {"seconds": TIMES}),
+            ("", {"throughput": RATES}),
+            ("load scaling", {"throughput": RATES}),
+        )
+    }
+    assert set(told) == {"weak", "strong", "", "load"}
+    batch = columns(workers=K, throughput=RATES, batch=[32 * k for k in K])
+    assert kind(parse("t", batch)) == "weak"
+    assert "is not said: it is taken not to" in judge(
+        parse("t", columns(workers=K, throughput=RATES)), [64]
+    ).remarks[-1]
+
+
+def test_thousands_of_runs_are_answered_at_once_from_the_median_of_each_size():
+    luck = random.Random(7)
     workers = [k for k in K for _ in range(400)]
     rates = [100 * laws.amdahl(k, 0.02) * luck.gauss(1, 0.02) for k in workers]
     found, remarks = rows_of(parse("many", columns(workers=workers, throughput=rates)))
-    assert len(found.workers) == MOST_ROWS
-    assert remarks == ["2000 rows were averaged, size by size, to 100."]
-    for k in K:
-        at = found.rate[found.workers == k]
-        assert at.mean() == pytest.approx(100 * laws.amdahl(k, 0.02), rel=0.01)
-        assert 0.001 < at.std() / at.mean() < 0.01  # 2 % over the root of 20
+    assert remarks == ["Of several runs of one size the median counts."]
+    assert found.workers.tolist() == list(K)
+    assert found.rate == pytest.approx([100 * laws.amdahl(k, 0.02) for k in K], rel=0.01)
 
 
 def test_what_no_machine_does_is_refused():

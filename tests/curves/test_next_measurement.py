@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from scalelab.curves.next_measurement import NARROW, WORTH, advise, candidates
-from scalelab.curves.posterior import predictive
-from scalelab.curves.predict import CALIBRATED, predict
+from scalelab.curves.predict import predict
 from scalelab.curves.rows import Rows
 from scalelab.models.scaling import laws
 from tests.learning import calibrate
@@ -34,47 +33,35 @@ def test_the_nearer_to_the_target_the_more_it_narrows():
     assert found.best.before == pytest.approx(ratio(Rows.of(K, throughput=BENT), 256))
 
 
-def test_three_outcomes_stand_for_all_of_them():
-    """Against as many outcomes as one likes, each as likely as the next."""
-    shares = (np.arange(15) + 0.5) / 15
-    promised, found = [], []
-    for rates, size, target in ((BENT, 32, 128), ([100, 197, 383, 725, 1310], 64, 256)):
-        rows = Rows.of(K, throughput=rates)
-        told = predictive(rows, size, noise=CALIBRATED.noise, drift=CALIBRATED.drift)
-        every = [
-            math.log(ratio(extended(rows, size, math.exp(told.quantile(share))), target))
-            for share in shares
-        ]
-        (option,) = advise(rows, target, sizes=[size]).options
-        promised.append(math.log(math.log(option.after)))
-        found.append(np.mean(np.log(every)))
-    assert promised == pytest.approx(found, abs=0.15)
+@pytest.mark.parametrize("rates", [BENT, [100, 197, 383, 725, 1310], [100, 150, 170, 160, 140]])
+def test_what_a_measurement_says_hardly_matters_for_how_wide_the_interval_becomes(rates):
+    """Against the ends of what may come out."""
+    rows = Rows.of(K, throughput=rates)
+    (option,) = advise(rows, 128, sizes=[32]).options
+    outcome = predict(rows, 32)
+    for rate in (outcome.low, outcome.high):
+        after = math.log(ratio(extended(rows, 32, rate), 128))
+        assert after == pytest.approx(math.log(option.after), rel=0.1)
 
 
-@pytest.mark.thorough
 def test_the_promise_is_kept_on_average_in_public_results():
     """Shown the first sizes of a series, promised what the next would bring, and then given it."""
     promised, found = [], []
-    for one in calibrate.hold_outs():
-        later = [o.workers for o in calibrate.hold_outs() if o.name == one.name]
-        sizes = sorted({*one.shown.sizes, *later})
-        next_size = sizes[sizes.index(one.shown.sizes[-1]) + 1]
-        if one.workers != max(later) or next_size == one.workers:
+    splits = calibrate.hold_outs(judging=True)
+    last = {one.name: one.workers for one in splits}  # they stand in order
+    following = {(one.name, len(one.shown.workers)): one for one in reversed(splits)}
+    for one in splits:
+        after = following.get((one.name, len(one.shown.workers)))
+        if one.workers != last[one.name] or after is one:
             continue
-        truth = next(
-            o.truth for o in calibrate.hold_outs() if (o.name, o.workers) == (one.name, next_size)
-        )
-        shown = Rows.of(one.shown.workers, throughput=one.shown.rate)
-        (option,) = [
-            o
-            for o in advise(shown, int(one.workers), sizes=[int(next_size)]).options
-            if o.workers == next_size
-        ]
+        size = int(after.workers)
+        (option,) = advise(one.shown, int(one.workers), sizes=[size]).options
+        longer = following[one.name, len(one.shown.workers) + 1].shown
+        left = ratio(longer, one.workers)
         promised.append(option.narrower)
-        after = ratio(extended(shown, next_size, truth), one.workers)
-        found.append(1 - math.log(after) / math.log(option.before))
+        found.append(1 - math.log(left) / math.log(option.before))
     assert len(found) > 15
-    assert np.median(promised) == pytest.approx(np.median(found), abs=0.15)
+    assert np.median(promised) == pytest.approx(np.median(found), abs=0.05)
     assert 0.1 < np.median(promised) < 0.6
 
 
@@ -127,6 +114,7 @@ def test_what_is_known_to_a_percent_is_not_measured_again():
     found = advise(rows, 32)
     assert found.options[0].before < NARROW
     assert found.best is None
+    assert advise(rows, 64).best is None or advise(rows, 64).best.workers > 32
 
 
 @given(

@@ -1,79 +1,68 @@
-"""Predictions: their coverage on public and on synthetic data, and what they must not depend on."""
+"""Predictions: what they were learned from, how they did elsewhere, and what they must not depend on."""
 
-import ast
+import json
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy.optimize import curve_fit
 
-from scalelab.curves.families import EXTRAPOLATING, FAMILIES
-from scalelab.curves.fit import Refused, log_rates
-from scalelab.curves.predict import CALIBRATED, LATER, LEARNED_FROM, NEXT, predict
+from scalelab.curves.families import EXTRAPOLATING
+from scalelab.curves.fit import Refused
+from scalelab.curves.predict import carried_on, coverage, held, measured, predict, slope
 from scalelab.curves.rows import Rows
+from scalelab.data import datasets
 from scalelab.models.scaling import laws
-from tests.bench.holdout import stretched
 from tests.learning import calibrate, learned
 
 K = np.array([1.0, 2, 4, 8, 16])
 BENT = [100, 189, 352, 600, 930]
 
 
-@pytest.fixture(scope="module", params=["all", pytest.param("others", marks=pytest.mark.thorough)])
-def judged(request):
-    """Each hold-out under the settings that all systems taught, or the other systems only."""
-    if request.param == "others":
-        return calibrate.judged()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calibrate, "settings", lambda without: CALIBRATED)
-        return calibrate.judged.__wrapped__()
+def test_what_is_printed_is_what_public_results_teach_today():
+    written = json.loads(learned.PLACE.read_text(encoding="utf-8"))
+    assert written == learned.learned(), "learn anew: python -m tests.learning.learned"
 
 
-def test_the_settings_and_the_coverage_that_are_printed_were_learned_from_what_is_here():
-    assert learned.digest() == LEARNED_FROM, "learn anew: python -m tests.learning.learned"
+def test_no_program_that_judges_has_taught():
+    teach = {one.program for one in calibrate.hold_outs(judging=False)}
+    judges = {one.program for one in calibrate.hold_outs(judging=True)}
+    assert len(judges) >= 30
+    assert not judges & ({datasets.load(name).group for name in datasets.names()} | teach)
 
 
-def test_the_digest_sees_a_changed_step_and_no_changed_word():
-    texts = {
-        "was": 'def double(x):\n    """Twice."""\n    return 2 * x',
-        "words": 'def double(x):\n    "Two of it."\n    import math  # unused\n    return (2 * x)',
-        "step": "def double(x):\n    return 3 * x",
-    }
-    said = {
-        name: learned.meaning(learned.Bare().visit(ast.parse(text))) for name, text in texts.items()
-    }
-    assert said["words"] == said["was"] != said["step"]
-    reached = "\n".join(map(ast.unparse, learned.statements(learned.LEARN, learned.READ)))
-    for name in ("_amdahl", "usl", "_column", "toms748", "NOISES"):
-        assert name in reached
+def test_on_programs_that_had_no_part_intervals_hold_and_beat_the_rival():
+    """The bar that was set before: 84 to 96 % held, score at most 0.90 of the rival's, error at most 1."""
+    judging = calibrate.hold_outs(judging=True)
+    ours, rival = (calibrate.score(judging, way) for way in (calibrate.ours, calibrate.rivals))
+    assert 0.84 <= ours.held <= 0.96
+    assert ours.score <= 0.90 * rival.score
+    assert ours.median <= rival.median
 
 
-@pytest.mark.thorough
-def test_the_settings_and_the_coverage_that_are_printed_are_those_that_are_measured():
-    assert learned.learned() == {"CALIBRATED": CALIBRATED, "NEXT": NEXT, "LATER": LATER}
+def test_the_ends_of_intervals_are_quantiles_of_what_was_missed():
+    """By counting: at those ends no line of two numbers does better on either side."""
+    splits = calibrate.hold_outs(judging=False)
+    count = calibrate.weights([one.program for one in splits])
+    assert count.sum() == pytest.approx(1)
+    for program in {one.program for one in splits}:
+        share = sum(w for w, one in zip(count, splits, strict=True) if one.program == program)
+        assert share == pytest.approx(1 / len({one.program for one in splits}))
+    outcomes = [calibrate.ours(one) for one in splits]
+    below = float(count @ [one.low > 0 for one in outcomes])  # the truth lies under the low end
+    above = float(count @ [one.high < 0 for one in outcomes])
+    assert below == pytest.approx(0.05, abs=0.01)
+    assert above == pytest.approx(0.05, abs=0.015)
 
 
-def test_the_largest_sizes_are_predicted_better_than_by_the_slope_where_it_matters(judged):
-    pairs = zip(calibrate.hold_outs(), judged, strict=True)
-    errors = np.abs(np.expm1([outcome.median for one, outcome in pairs if one.largest]))
-    assert len(errors) == 27
-    assert np.median(errors) <= 0.022
-    assert np.percentile(errors, 90) < 0.10
-
-
-def test_coverage_is_neither_too_low_nor_bought_with_width(judged):
-    for found in (NEXT, LATER):
-        assert 0.85 <= found.share <= 0.95
-    pairs = zip(calibrate.hold_outs(), judged, strict=True)
-    widths = [outcome.high - outcome.low for one, outcome in pairs if one.largest]
-    largest = [one for one in calibrate.hold_outs() if one.largest]
-    envelope = np.array(
-        [
-            [log_rates(one.shown, family, [one.workers])[0] - np.log(one.truth) for one in largest]
-            for family in FAMILIES
-            if family.name in ("linear", "power", "amdahl", "usl", "gustafson")
-        ]
-    )
-    assert np.median(widths) < min(0.145, 0.7 * stretched(envelope, NEXT.inside))
+def test_a_quantile_regression_finds_the_line_that_was_drawn():
+    luck = np.random.default_rng(3)
+    x = luck.uniform(0, 1, 4000)
+    noise = luck.uniform(-1, 1, 4000) * (1 + x)
+    features = np.stack([np.ones(4000), x], 1)
+    found = calibrate.regression(features, 2 + 3 * x + noise, np.full(4000, 1 / 4000), 0.95)
+    assert found == pytest.approx([2 + 0.9, 3 + 0.9], abs=0.1)
 
 
 def test_the_interval_score_is_least_for_the_honest_interval():
@@ -87,58 +76,56 @@ def test_the_interval_score_is_least_for_the_honest_interval():
     assert np.argmin(means) == 1
 
 
-def test_hard_capped_series_are_within_a_factor_of_two_once_the_cap_is_in_sight(judged):
-    """Every later size of the load test of four threads, from tables that reach past them."""
-    pairs = zip(calibrate.hold_outs(), judged, strict=True)
-    found = [
-        outcome
-        for one, outcome in pairs
-        if one.name == "sysbench_cpu" and one.shown.workers[-1] > 4
-    ]
-    assert len(found) == 28
-    assert np.abs([outcome.median for outcome in found]).max() < np.log(2)
-
-
-def test_no_system_is_judged_by_settings_it_had_a_say_in(monkeypatch):
-    """Whatever happens to the scores of one system, its settings stay."""
-    group, luck = "mfc_frontier", np.random.default_rng(5)
-    mine = [one.group == group for one in calibrate.hold_outs() if one.largest]
-    drawn = {
-        (noise, drift): tuple(luck.uniform(0.1, 0.2, len(mine)))
-        for noise in calibrate.NOISES
-        for drift in calibrate.DRIFTS
-    }
-
-    def spoiled(*choice):
-        bonus = 1e6 * choice[0] * choice[1]
-        return tuple(x - bonus * own for x, own in zip(drawn[choice], mine, strict=True))
-
-    settings = calibrate.settings.__wrapped__
-    monkeypatch.setattr(calibrate, "simulated", lambda *_: 1.0)
-    monkeypatch.setattr(calibrate, "scores", lambda *choice: drawn[choice])
-    before = settings(without=group), settings()
-    monkeypatch.setattr(calibrate, "scores", spoiled)
-    assert settings(without=group) == before[0]
-    assert settings() != before[1]
-
-
-def test_a_hold_out_shows_nothing_from_its_target_on():
-    for one in calibrate.hold_outs():
+@pytest.mark.parametrize("judging", [True, False])
+def test_a_hold_out_shows_nothing_from_its_target_on(judging):
+    for one in calibrate.hold_outs(judging):
         assert one.shown.workers.max() < one.workers
-        assert len(one.shown.sizes) >= 3
+        assert len(one.shown.workers) >= 3
 
 
-@pytest.mark.parametrize(("noise", "expected"), [(0.003, 0.85), (0.03, 0.75)])
-def test_intervals_hold_on_synthetic_data(noise, expected):
+@pytest.mark.parametrize("noise", [0.003, 0.01, 0.03])
+def test_intervals_hold_on_synthetic_data(noise):
     rng = np.random.default_rng(11)
-    held, draws = 0, 60
+    held_, draws = 0, 200
     for _ in range(draws):
         serial, coherency = rng.uniform(0, 0.1), rng.uniform(0, 3e-4)
         truth = laws.usl(np.append(K, 32), serial, coherency)
         seen = truth * np.exp(noise * rng.standard_normal(6))
         found = predict(Rows.of(K, throughput=seen[:-1]), 32)
-        held += found.low <= seen[-1] <= found.high
-    assert held >= expected * draws
+        held_ += found.low <= seen[-1] <= found.high
+    assert held_ >= 0.87 * draws
+
+
+@pytest.mark.parametrize("serial", [0.0, 0.01, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("base", [1, 8])
+def test_amdahls_law_is_carried_on_exactly_where_the_work_is_fixed(serial, base):
+    seconds = [100 / laws.amdahl(k, serial=serial) for k in K]
+    for workers in (24, 32, 1024):
+        found = predict(Rows.of(base * K, seconds=seconds), base * workers)
+        assert found.value == pytest.approx(100 / laws.amdahl(workers, serial=serial))
+
+
+def test_where_the_work_grows_the_slope_stays():
+    rows = Rows.of(K, throughput=K**0.9, weak=True)
+    assert slope(rows) == pytest.approx(0.9)
+    assert predict(rows, 256).value == pytest.approx(256**0.9)
+    # Told in seconds: the time of a step grows with the tenth part of a power.
+    assert predict(Rows.of(K, seconds=K**0.1, weak=True), 256).value == pytest.approx(256**0.1)
+    assert predict(Rows.of(K, throughput=K**0.9), 256).value < 0.9 * 256**0.9
+
+
+def test_a_rate_that_falls_goes_on_falling_and_none_rises_faster_than_its_workers():
+    falling = Rows.of([1, 2, 4, 8], throughput=[10, 15, 16, 12])
+    assert carried_on(falling, 4) == pytest.approx((12 / 16) ** 2)
+    rising = Rows.of([1, 2, 4], throughput=[1, 2.5, 6])
+    assert slope(rising) == 1
+    assert carried_on(rising, 4) == pytest.approx(4)
+
+
+def test_sizes_that_lie_close_make_no_slope():
+    """Sixteen workers after fifteen say more of the noise of both than of where the rate goes."""
+    rows = Rows.of([1, 4, 8, 15, 16], throughput=[1, 4, 8, 15, 15])
+    assert slope(rows) == pytest.approx(math.log2(15 / 8))
 
 
 def test_a_cap_in_sight_is_predicted_within_a_factor_of_two():
@@ -148,23 +135,56 @@ def test_a_cap_in_sight_is_predicted_within_a_factor_of_two():
     assert found.low < 27412 < found.high
 
 
-def test_the_interval_widens_with_the_distance():
+def test_the_interval_widens_with_the_distance_as_the_root_of_the_doublings():
     rows = Rows.of(K, throughput=BENT)
-    widths = [np.log(p.high / p.low) for p in (predict(rows, k) for k in (16, 32, 128, 1024))]
-    assert widths == sorted(widths)
+    widths = [np.log(p.high / p.low) for p in (predict(rows, k) for k in (32, 64, 256, 16 * 2**16))]
+    assert widths == pytest.approx([widths[0] * root for root in (1, 2**0.5, 2, 4)])
 
 
-def test_disagreeing_families_widen_the_interval():
-    rows = Rows.of(K, throughput=BENT)
-    alone = [predict(rows, 512, family=name) for name in ("power", "amdahl")]
-    together = predict(rows, 512)
-    assert together.high / together.low > max(one.high / one.low for one in alone)
+def test_between_two_sizes_lies_the_line_between_them_and_a_measured_size_is_known():
+    rows = Rows.of([1, 4, 16], seconds=[64, 16, 8])
+    found = predict(rows, 2)
+    assert found.value == pytest.approx(32)
+    assert found.low < 32 < found.high
+    assert found.high / 32 == pytest.approx(32 / found.low)
+    for workers, seconds in zip(rows.workers, (64, 16, 8), strict=True):
+        known = predict(rows, workers)
+        assert [known.low, known.value, known.high] == pytest.approx([seconds] * 3)
 
 
-def test_probabilities_of_the_families_add_up_to_one():
-    found = predict(Rows.of(K, throughput=BENT), 64).families
-    assert set(found) <= set(EXTRAPOLATING)
-    assert sum(found.values()) == pytest.approx(1)
+def test_one_odd_run_of_three_moves_no_prediction():
+    once = Rows.of([1, 2, 4], seconds=[8, 4.2, 2.4])
+    thrice = Rows.of([1, 1, 1, 2, 2, 2, 4, 4, 4], seconds=[8, 8, 8, 4.2, 4.2, 4.2, 2.4, 9.9, 2.4])
+    assert predict(thrice, 16) == predict(once, 16)
+
+
+def test_a_law_that_is_believed_in_is_carried_on_as_another_library_fits_it():
+    """SciPy's parameters and their covariance, and the noise of one more run."""
+    luck = np.random.default_rng(8)
+    seen = laws.amdahl(K, serial=0.05) * np.exp(0.02 * luck.standard_normal(5))
+    found = predict(Rows.of(K, throughput=seen), 64, family="amdahl")
+
+    def log_rate(k, scale, serial):
+        return scale - np.log(serial + (1 - serial) / k)
+
+    best, covariance = curve_fit(log_rate, K, np.log(seen), p0=[0, 0.05])
+    step = 1e-6
+    slopes = [(log_rate(64, *(best + step * e)) - log_rate(64, *best)) / step for e in np.eye(2)]
+    noise = np.sum((np.log(seen) - log_rate(K, *best)) ** 2) / 3
+    off = 2.353363 * math.sqrt(slopes @ covariance @ slopes + noise)  # Student's t, 3 degrees, 95 %
+    assert found.value == pytest.approx(math.exp(log_rate(64, *best)), rel=1e-4)
+    assert math.log(found.high / found.value) == pytest.approx(off, rel=1e-3)
+    assert math.log(found.value / found.low) == pytest.approx(off, rel=1e-3)
+
+
+def test_a_law_that_is_true_holds_nine_of_ten():
+    luck, held_, draws = np.random.default_rng(12), 0, 300
+    for _ in range(draws):
+        truth = laws.amdahl([*K, 64], serial=luck.uniform(0.02, 0.2))
+        seen = truth * np.exp(0.02 * luck.standard_normal(6))
+        found = predict(Rows.of(K, throughput=seen[:-1]), 64, family="amdahl")
+        held_ += found.low <= seen[-1] <= found.high
+    assert held_ == pytest.approx(0.9 * draws, abs=18)  # three and a half standard errors
 
 
 @given(st.permutations(range(5)), st.floats(1e-6, 1e6))
@@ -174,7 +194,7 @@ def test_neither_the_order_of_rows_nor_their_unit_changes_a_prediction(order, un
     one = predict(Rows.of(K, throughput=BENT), 64)
     other = predict(Rows.of(K[order], throughput=unit * np.array(BENT)[order]), 64)
     assert [other.low, other.value, other.high] == pytest.approx(
-        [unit * one.low, unit * one.value, unit * one.high], rel=1e-5
+        [unit * one.low, unit * one.value, unit * one.high]
     )
 
 
@@ -192,27 +212,32 @@ def test_counting_in_nodes_of_eight_changes_nothing():
     assert (other.low, other.value, other.high) == pytest.approx((one.low, one.value, one.high))
 
 
-def test_a_prediction_carries_the_coverage_that_was_measured():
-    found = predict(Rows.of(K, throughput=BENT), 32)
-    assert found.coverage.startswith(f"such 90% intervals held {NEXT.inside} of {NEXT.of}")
-    assert (found.level, found.unit, found.beyond) == (0.9, "throughput", 2)
+def test_what_is_said_of_an_interval_is_of_tables_like_this_one():
+    assert [one.programs >= 5 and 0 <= one.share <= 1 for one in held()] == [True] * len(held())
+    weak = coverage("weak", 4, 2)
+    assert (weak.kind, weak.near) == ("weak", True)
+    assert f"held {weak.inside} of {weak.of} sizes up to one doubling beyond" in measured(weak)
+    # Where programs of a kind are too few, all kinds together answer, and the sentence says so.
+    assert coverage("of no kind", 4, 2).kind == ""
+    assert "doubling beyond tables" in measured(coverage("of no kind", 4, 2))
 
 
 @given(
     st.lists(st.tuples(st.integers(1, 4096), st.floats(1e-6, 1e6)), min_size=3, max_size=8),
     st.integers(1, 10**6),
+    st.sampled_from([None, *EXTRAPOLATING]),
 )
-@settings(max_examples=40, derandomize=True)
-def test_any_table_gets_a_finite_interval_or_a_reason(table, workers):
-    rows = Rows.of(*[[k for k, _ in table]], throughput=[x for _, x in table])
+@settings(max_examples=60, derandomize=True, deadline=None)
+def test_any_table_gets_a_finite_interval_or_a_reason(table, workers, family):
+    rows = Rows.of([k for k, _ in table], throughput=[x for _, x in table])
     if len(rows.workers) < 3 or workers < rows.base:
         with pytest.raises(ValueError, match=r"workers must .+, got .+: .+"):
-            predict(rows, workers)
+            predict(rows, workers, family=family)
     else:
         try:
-            found = predict(rows, workers)
+            found = predict(rows, workers, family=family)
         except Refused as reason:
-            assert max(rows.rate) > 1e3 * min(rows.rate), reason  # noqa: PT017
+            assert family or max(rows.rate) > 1e3 * min(rows.rate), reason  # noqa: PT017
         else:
             assert 0 < found.low <= found.value <= found.high < np.inf
 
@@ -220,7 +245,8 @@ def test_any_table_gets_a_finite_interval_or_a_reason(table, workers):
 def test_rows_that_jump_by_orders_of_magnitude_are_refused_not_overflowed():
     rows = Rows.of([1, 2, 3, 4], throughput=[1.0, 1e50, 1e-50, 1.0])
     with pytest.raises(Refused, match="look for a wrong unit or digit"):
-        predict(rows, 75)
+        predict(rows, 75, family="power")
+    assert 0 < predict(rows, 75).low < math.inf
 
 
 def test_what_cannot_be_predicted_is_refused_with_a_reason():

@@ -120,7 +120,7 @@ def beyond(
         series.append(Points(name, line, times, tone=tone))
     if said:
         sizes, middle, low, high = np.array([(p.workers, p.value, p.low, p.high) for p in said]).T
-        label = f"{said[0].level:.0%} interval of all together"
+        label = f"{said[0].level:.0%} interval from the last sizes"
         series.insert(
             0, Points(label, sizes, middle, "band", tone=len(fits) + 2, low=low, high=high)
         )
