@@ -3,8 +3,8 @@
 Families describe what was measured. Beyond it none of them did better than the plainest reading of the
 last two sizes: where the work is fixed, Amdahl's law through both; where the work grows with the workers,
 or the rate falls already, their slope on doubly logarithmic paper. How far that is off was learned from
-public results (`tests/learning`): about as the root of the doublings ahead, and the closer to linear a job
-still is, the further it can fall.
+public results (`tests/learning`): it grows a little more slowly than the doublings ahead, and the closer to
+linear a job still is, the further it can fall.
 """
 
 import functools
@@ -24,6 +24,7 @@ from scalelab.curves.rows import Rows
 from scalelab.refusal import Refusal
 
 LEVEL = 0.90
+WIDENS = 0.75  # the power of the doublings ahead by which an interval widens
 APART = math.sqrt(2)  # times: closer sizes say more of their noise than of a slope
 _FLOATS = 600.0  # logarithms this far from 0 stay finite, whatever unit they are turned into
 
@@ -120,7 +121,7 @@ def _last_step(rows):
 def _beyond(rows, workers):
     share, times = slope(rows), workers / rows.workers[-1]
     middle = math.log(rows.rate[-1]) + math.log(carried_on(rows, times))
-    spread = math.sqrt(math.log2(times)) * math.log(2)
+    spread = math.log2(times) ** WIDENS * math.log(2)
     taught = learned()
     low, high = (spread * (taught[end][0] + taught[end][1] * share) for end in ("low", "high"))
     # Where a rate halves with each doubling, public results mostly did better than to go on so.
@@ -173,8 +174,8 @@ def held() -> tuple[Coverage, ...]:
 def learned() -> dict[str, Any]:
     """What public results taught, as `python -m tests.learning.learned` wrote it down.
 
-    `low` and `high` are the ends of an interval, in doublings of the rate per root of a doubling of
-    workers: at a slope of 0, and what a slope of 1 adds.
+    `low` and `high` are the ends of an interval one doubling of workers ahead, in doublings of the
+    rate: at a slope of 0, and what a slope of 1 adds.
     """
     file = resources.files("scalelab.data") / "extrapolation.json"
     return json.loads(file.read_text(encoding="utf-8"))
