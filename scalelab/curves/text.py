@@ -134,7 +134,7 @@ def _advice(judged):
     if advice.best is None:
         yield f"{spread}; no single measurement below would narrow that much."
         return
-    yield f"{spread}; one more measurement would bring that to:"
+    yield f"{spread}; one more measurement brings that, on average, to:"
     rows, idle = [], []
     for option in advice.options:
         count = units.text(option.workers, digits=10)

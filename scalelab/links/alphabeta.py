@@ -14,9 +14,8 @@ import numpy as np
 from scalelab.arguments import real, shown
 from scalelab.curves.fit import Refused
 from scalelab.curves.intervals import Bounded
-from scalelab.curves.posterior import Mixture
 from scalelab.links.factors import factor, per_byte
-from scalelab.links.posterior import polished, posterior
+from scalelab.links.posterior import Mixture, polished, posterior
 from scalelab.links.regimes import DOF, FEWEST, shape, split
 from scalelab.links.sweep import Sweep
 from scalelab.models.checking import Answer, Numbers
@@ -93,7 +92,7 @@ class AlphaBeta:
             half, level, error, share = curves[int(np.searchsorted(edges, size))]
             parts.append((level + shape(half, size), np.hypot(error, noise), weight * share))
         place, width, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
-        mixed = Mixture(place, width, weights / weights.sum(), self.dof, np.full(len(place), ""))
+        mixed = Mixture(place, width, weights / weights.sum(), self.dof)
         low, middle, high = (
             math.exp(mixed.quantile(x)) for x in ((1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2)
         )
@@ -155,7 +154,7 @@ def _regime(part, noise, dof, per):
     (half, level), (no_latency, no_rate), halves, levels, errors, weight = posterior(part, noise)
 
     def estimate(value, log, unseen):
-        mixed = Mixture(log, errors, weight, dof, np.full(len(log), ""))
+        mixed = Mixture(log, errors, weight, dof)
         low, high = (math.exp(mixed.quantile(x)) for x in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
         return Bounded(value, None if unseen else min(low, value), max(high, value))
 

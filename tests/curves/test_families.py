@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from scalelab.curves.families import BY_NAME, EXTRAPOLATING, FAMILIES
+from scalelab.curves.families import BY_NAME, FAMILIES
 from scalelab.models.scaling import laws
 
 K = np.array([1.0, 2, 5, 16, 300])
@@ -57,24 +57,6 @@ def test_the_empirical_time_is_a_plus_b_n_plus_c_log_n():
     time = 3 + 0.5 * K + 2 * np.log(K)
     found = BY_NAME["empirical"].curve(K, 1, 0.5 / 3.5, 2 / 3.5)
     assert time[0] / time == pytest.approx(found)
-
-
-@pytest.mark.parametrize("family", EXTRAPOLATING.values(), ids=lambda family: family.name)
-@given(st.floats(1.2, 1e4), st.floats(0.05, 0.89), st.floats(0, 1))
-def test_a_curve_told_by_its_losses_has_that_efficiency_on_the_largest_size(
-    family, largest, efficiency, growing
-):
-    told = (max(efficiency, family.losses.least / largest), growing)[: len(family.parameters)]
-    shape = family.losses.parameters(largest, *told)
-    expected = largest * told[0] if told else largest
-    found = family.curve(largest, 1, *shape) / family.curve(1, 1, *shape)
-    assert found == pytest.approx(expected)
-
-
-def test_what_grows_takes_its_part_of_the_loss():
-    shape = BY_NAME["usl"].losses.parameters(8, 0.5, 1.0)
-    assert shape == pytest.approx((0, 1 / 56))  # κ q (q - 1) = q / (q E) - 1
-    assert BY_NAME["usl"].losses.parameters(8, 0.5, 0.0) == pytest.approx((1 / 7, 0))
 
 
 def test_a_cap_stops_the_growth_and_nothing_else():

@@ -89,11 +89,14 @@ def test_work_without_a_rule_leaves_only_throughput():
     assert Rows.of([1, 2, 4], seconds=[1, 1, 1], work=[1, 5, 6]).unit == "throughput"
 
 
-def test_replicates_add_rows_and_degrees_of_freedom():
-    rate = np.concatenate([laws.amdahl(K, 0.07) * 1.01, laws.amdahl(K, 0.07) / 1.01])
-    found = fit(Rows.of([*K, *K], throughput=rate), "amdahl")
-    assert found.dof == 12
-    assert found.shape == pytest.approx((0.07,), rel=1e-6)
+def test_of_several_runs_the_median_of_each_size_is_fitted():
+    rate = laws.amdahl(K, 0.07)
+    thrice = Rows.of([*K, *K, *K], throughput=np.concatenate([rate * 0.9, rate, rate * 40]))
+    found = fit(thrice, "amdahl")
+    assert found == fit(Rows.of(K, throughput=rate), "amdahl")
+    assert found.dof == 5
+    # In seconds too, and of an even number: the middle of the two that was read.
+    assert Rows.of([1, 1], seconds=[1, 3]).rate.tolist() == [0.5]
 
 
 def test_parameters_that_the_data_pushes_to_a_limit_say_so_and_get_no_interval():

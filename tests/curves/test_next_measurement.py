@@ -33,15 +33,18 @@ def test_the_nearer_to_the_target_the_more_it_narrows():
     assert found.best.before == pytest.approx(ratio(Rows.of(K, throughput=BENT), 256))
 
 
-@pytest.mark.parametrize("rates", [BENT, [100, 197, 383, 725, 1310], [100, 150, 170, 160, 140]])
-def test_what_a_measurement_says_hardly_matters_for_how_wide_the_interval_becomes(rates):
-    """Against the ends of what may come out."""
-    rows = Rows.of(K, throughput=rates)
-    (option,) = advise(rows, 128, sizes=[32]).options
-    outcome = predict(rows, 32)
-    for rate in (outcome.low, outcome.high):
-        after = math.log(ratio(extended(rows, 32, rate), 128))
-        assert after == pytest.approx(math.log(option.after), rel=0.1)
+def test_the_promise_is_the_average_over_what_may_come_out():
+    """Against a thousand outcomes, as likely as an interval and its middle make them."""
+    luck = np.random.default_rng(4)
+    for rates in (BENT, [100, 197, 383, 725, 1310], [100, 150, 170, 160, 140]):
+        rows = Rows.of(K, throughput=rates)
+        (option,) = advise(rows, 128, sizes=[32]).options
+        told = predict(rows, 32)
+        down, up = (abs(math.log(end / told.value)) / 1.645 for end in (told.low, told.high))
+        normal = luck.standard_normal(1000)
+        outcomes = told.value * np.exp(np.where(normal < 0, down, up) * normal)
+        every = [math.log(math.log(ratio(extended(rows, 32, one), 128))) for one in outcomes]
+        assert math.log(math.log(option.after)) == pytest.approx(np.mean(every), abs=0.03)
 
 
 def test_the_promise_is_kept_on_average_in_public_results():
@@ -81,7 +84,7 @@ def test_the_promise_is_kept_on_average_in_simulation():
     for size in (32, 64):
         mean = [np.exp(np.mean(np.log(x[size]))) for x in (promised, found)]
         assert mean[0] == pytest.approx(mean[1], rel=0.4)
-    assert np.mean(found[64]) < np.mean(found[32]) < 0.8
+    assert np.mean(found[64]) < np.mean(found[32]) < 0.9
 
 
 def test_a_run_costs_its_workers_its_time_and_its_rate():
