@@ -109,7 +109,7 @@ class Caution:
 
 @dataclass(frozen=True)
 class Sample:
-    """Repeated timings of one thing; none is ever dropped."""
+    """Repeated timings of one thing: all that came after the warm-up."""
 
     label: str
     seconds: tuple[float, ...]  # per call
