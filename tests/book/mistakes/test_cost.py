@@ -83,9 +83,15 @@ def test_scaling_efficiencies_are_of_rates_with_three_digits_and_of_one_job():
 
 def test_the_forecast_of_the_night_leaves_the_accumulated_row_out():
     left, printed = run("wild-data", "practical-code")
-    assert left["known"].sizes.tolist() == [16, 32, 64]
-    assert "42 min" in printed
-    assert "42 minutes" in CHAPTER["practical-rest"]
+    assert left["known"].workers.tolist() == [16, 32, 64]
+    assert left["known"].grows  # the batch of a GPU stays
+    hours = left["hours"]
+    assert 11.2 < hours["128, at best"] < 12 < hours["128, best guess"] < 12.04
+    assert hours["128, at worst"] == pytest.approx(21.2, abs=0.05)
+    assert "best guess late by 2 min" in printed
+    assert "by two minutes, and the 90% interval reaches from 11.2 hours to 21.2" in (
+        CHAPTER["practical-rest"]
+    )
 
 
 def test_a_hierarchy_is_compared_with_rings_through_all_cards():
