@@ -68,7 +68,9 @@ def alike(values: Iterable[SupportsFloat], unit: str = "", digits: int = 3) -> l
         ]
 
     differ = len(set(numbers))
-    return next((w for n in range(digits, 7) if len(set(w := written(n))) == differ), written(digits))
+    return next(
+        (w for n in range(digits, 7) if len(set(w := written(n))) == differ), written(digits)
+    )
 
 
 def counted(count: int, thing: str = "worker", *, grouped: bool = False) -> str:

@@ -62,7 +62,9 @@ def of_rate(rows: Rows, fitted: Fit, workers: float, level: float) -> tuple[floa
     from scipy.special import stdtrit
 
     free = [i for i, bound in enumerate(fitted.at_bound) if not bound]
-    slopes = np.stack([np.ones(len(rows.workers) + 1), *(_slope(rows, fitted, i, workers) for i in free)])
+    slopes = np.stack(
+        [np.ones(len(rows.workers) + 1), *(_slope(rows, fitted, i, workers) for i in free)]
+    )
     known, asked = slopes[:, :-1], slopes[:, -1]
     _, sizes, directions = np.linalg.svd(known.T, full_matrices=False)
     along = directions @ asked

@@ -1,8 +1,9 @@
 """A size that was not measured: a value, a 90 % interval, and how often such intervals were right.
 
-Families describe what was measured. Beyond it none of them did better than the plainest reading of the
-last two sizes: where the work is fixed, Amdahl's law through both; where the work grows with the workers,
-or the rate falls already, their slope on doubly logarithmic paper. How far that is off was learned from
+Families describe what was measured. Beyond it, on programs that had no part in choosing, the plainest
+reading of the last two sizes foretold about as well as the best of them: where the work is fixed, Amdahl's
+law through both; where the work grows with the workers, or the rate falls already, their slope on doubly
+logarithmic paper. Only it comes with an interval that was tested. How far it is off was learned from
 public results (`tests/learning`): it grows a little more slowly than the doublings ahead, and the closer to
 linear a job still is, the further it can fall.
 """
@@ -104,7 +105,9 @@ def carried_on(rows: Rows, times: float) -> float:
     step, rose = _last_step(rows)
     if rows.grows or rose <= 1:
         return times ** (math.log(rose) / math.log(step))
-    divided = (1 - 1 / rose) / (1 - 1 / step)  # the share of the time that divides, on the smaller size
+    divided = (1 - 1 / rose) / (
+        1 - 1 / step
+    )  # the share of the time that divides, on the smaller size
     divides = divided * rose / step  # and on the larger
     return 1 / (1 - divides + divides / times)
 
@@ -155,7 +158,9 @@ def measured(found: Coverage) -> str:
 from 4 programs that had no part in making them; 88% when every program counts once'
     """
     far = {True: "up to one doubling", False: "more than one doubling", None: "any distance"}
-    tables = {"": "tables", "load": "tables of load"}.get(found.kind, f"{found.kind}-scaling tables")
+    tables = {"": "tables", "load": "tables of load"}.get(
+        found.kind, f"{found.kind}-scaling tables"
+    )
     sizes = {True: " of 3 or 4 sizes", False: " of 5 sizes or more", None: ""}[found.few]
     return (
         f"such {LEVEL:.0%} intervals held {found.inside} of {found.of} sizes {far[found.near]} beyond "

@@ -113,7 +113,9 @@ def of_series(series: Series) -> ScalingTable:
         Row(i + 1, k, **{role: of[i] for role, of in columns.items() if of})
         for i, k in enumerate(series.workers)
     )
-    title = f"{series.claimed or series.scaling} scaling" if series.claimed or series.scaling else ""
+    title = (
+        f"{series.claimed or series.scaling} scaling" if series.claimed or series.scaling else ""
+    )
     # A rate per worker is multiplied by the workers, so its unit is none of the table's.
     units = ((measure, (series.unit,)),) if series.metric != "rate_per_worker" else ()
     return ScalingTable(series.name, rows, measure, title, units=units, place="row")

@@ -290,9 +290,10 @@ def test_what_was_held_fixed_is_read_from_the_table():
     assert set(told) == {"weak", "strong", "", "load"}
     batch = columns(workers=K, throughput=RATES, batch=[32 * k for k in K])
     assert kind(parse("t", batch)) == "weak"
-    assert "is not said: it is taken not to" in judge(
-        parse("t", columns(workers=K, throughput=RATES)), [64]
-    ).remarks[-1]
+    assert (
+        "is not said: it is taken not to"
+        in judge(parse("t", columns(workers=K, throughput=RATES)), [64]).remarks[-1]
+    )
 
 
 def test_thousands_of_runs_are_answered_at_once_from_the_median_of_each_size():

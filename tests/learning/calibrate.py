@@ -152,7 +152,9 @@ def ends() -> dict[str, list[float]]:
     }
 
 
-def regression(features: np.ndarray, values: np.ndarray, count: np.ndarray, level: float) -> np.ndarray:
+def regression(
+    features: np.ndarray, values: np.ndarray, count: np.ndarray, level: float
+) -> np.ndarray:
     """The linear function of the features below which this share of the values lies.
 
     Source: Koenker and Bassett 1978, doi:10.2307/1913643.
@@ -160,7 +162,9 @@ def regression(features: np.ndarray, values: np.ndarray, count: np.ndarray, leve
     rows, columns = features.shape
     one = sparse.eye(rows)
     parts = sparse.hstack([features, -features, one, -one]).tocsr()
-    costs = np.concatenate([np.zeros(2 * columns), rows * count * level, rows * count * (1 - level)])
+    costs = np.concatenate(
+        [np.zeros(2 * columns), rows * count * level, rows * count * (1 - level)]
+    )
     solved = linprog(costs, A_eq=parts, b_eq=values, bounds=(0, None), method="highs")
     return solved.x[:columns] - solved.x[columns : 2 * columns]
 
@@ -230,7 +234,9 @@ class Score:
     score: float | None = None  # the interval score
 
 
-def score(splits: Sequence[HoldOut], way: Callable[[HoldOut], Outcome], interval: bool = True) -> Score:
+def score(
+    splits: Sequence[HoldOut], way: Callable[[HoldOut], Outcome], interval: bool = True
+) -> Score:
     """How well these hold-outs are predicted."""
     count = weights([one.program for one in splits])
     outcomes = [way(one) for one in splits]
@@ -247,7 +253,9 @@ def held() -> list[dict[str, object]]:
     splits = hold_outs(judging=True)
     inside = [ours(one).inside for one in splits]
     cells = []
-    for kind, few, near in itertools.product(("", *KINDS), (None, True, False), (None, True, False)):
+    for kind, few, near in itertools.product(
+        ("", *KINDS), (None, True, False), (None, True, False)
+    ):
         by_program = defaultdict(list)
         for one, found in zip(splits, inside, strict=True):
             alike = kind in ("", one.kind) and few in (None, len(one.shown.workers) <= 4)

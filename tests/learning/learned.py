@@ -1,6 +1,6 @@
 """What the package says of predictions, learned and measured anew.
 
-    python -m tests.learning.learned     # and written down, in half a minute
+python -m tests.learning.learned     # and written down, in half a minute
 """
 
 import json
@@ -20,6 +20,8 @@ def learned() -> dict[str, object]:
 if __name__ == "__main__":
     # The intervals first: how often they held is measured on what was written.
     for _ in range(2):
-        PLACE.write_text(json.dumps(learned(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        PLACE.write_text(
+            json.dumps(learned(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
         calibrate.predict.learned.cache_clear()
     print(f"learned anew, and written into {PLACE}")

@@ -60,9 +60,7 @@ def test_the_rows_of_serious_findings_are_marked(judged, make):
 
 def test_the_alt_text_tells_the_interval(judged):
     told = scaling.fitted(judged).describe()
-    assert re.search(
-        r"90 % interval, from the last sizes: from [\d.,]+ to [\d.,]+ at 1, and", told
-    )
+    assert re.search(r"90 % interval, from the last sizes: from [\d.,]+ to [\d.,]+ at 1, and", told)
     assert "measured: from 101 at 1 to 16.2 at 8." in told
 
 
