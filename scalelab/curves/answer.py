@@ -73,8 +73,8 @@ def judge(
 
     Predictions carry on from the last two sizes, unless `family` names one that the reader has
     reason to believe in. A finding that is an error leaves nothing to fit, unless `despite` it.
-    All of it starts from the median run of each size. `most` and `rate` (dollars per hour of one worker) go to the advice on what to measure next.
-    Section 3.9.
+    All of it starts from the median run of each size. `most` and `rate` (dollars per hour of one
+    worker) go to the advice on what to measure next. Section 3.9.
 
     >>> from scalelab.tables.table import parse
     >>> found = judge(parse("runs", "workers,seconds\n1,100\n2,55\n4,32.5\n8,21.25\n"), [16])

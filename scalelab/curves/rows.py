@@ -50,17 +50,18 @@ class Rows:
         workers = _column("workers", workers)
         value = _column(unit, seconds if throughput is None else throughput, len(workers))
         if unit == "throughput":
-            return cls(*_medians(workers, value), unit, grows=weak)
+            sizes, rate = _medians(workers, value)
+            return cls(sizes, rate, unit, grows=weak)
         if work is None:
             work = workers if weak else np.ones(len(workers))
         work = _column("work", work, len(workers))
-        sizes, seconds = _medians(workers, value / work)
+        sizes, each = _medians(workers, value / work)
         # Less is the rounding of a column. A batch that rounds by percents is no fixed job to predict the
         # time of, though an audit calls it one (`sizes.SAME`): what is predicted is then its throughput.
         for grows, share in ((False, work), (True, work / workers)):
             if np.ptp(np.log(share)) < 1e-3:
-                return cls(sizes, 1 / seconds, unit, float(np.median(share)), grows)
-        return cls(sizes, 1 / seconds, "throughput", grows=weak)
+                return cls(sizes, 1 / each, unit, float(np.median(share)), grows)
+        return cls(sizes, 1 / each, "throughput", grows=weak)
 
     @property
     def base(self) -> float:
@@ -78,7 +79,7 @@ class Rows:
         return self.work * (workers if self.grows else 1) / rate
 
 
-def _medians(workers, values):
+def _medians(workers: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each size once, ascending, with the median of its values."""
     sizes = np.unique(workers)
     return sizes, np.array([float(np.median(values[workers == size])) for size in sizes])

@@ -68,8 +68,8 @@ def fitted(judged: Judgement) -> Chart:
     readouts |= {mark.label: f"at {_listed(mark.x)} workers" for mark in marks}
     for size in judged.predictions:
         unit = "s" if rows.unit == "seconds" else ""
-        value, low, high = units.alike((size.value, size.low, size.high), unit)
-        readouts[f"At {_count(size.workers)} workers"] = f"{value} ({low} to {high})"
+        told, *ends = units.alike((size.value, size.low, size.high), unit)
+        readouts[f"At {_count(size.workers)} workers"] = f"{told} ({' to '.join(ends)})"
     title = f"{table.name}: {rows.unit} measured to {_count(rows.workers[-1])} workers"
     title += f", expected to {_count(most)}" if most > rows.workers[-1] else ""
     return Chart(title, *_axes(rows.unit, at), tuple(series), readouts)

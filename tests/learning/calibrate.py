@@ -2,14 +2,15 @@
 
 A hold-out: show the smaller sizes of a series, predict a larger one. Series of one program are not
 independent, so a program is left out whole and counts as one. The bundled series and those of `teach.csv`
-teach; `judges.csv` holds series of other programs, collected when nothing was left to choose, that only judge.
+teach; `judges.csv` holds series of other programs, collected when nothing was left to choose, that only
+judge.
 
 What was chosen: some 160 ways to predict were tried on programs that teach, each judged by leaving programs
-out (families and mixtures, slopes that fall or stay, ends by kind, by roughness, by how well rows foretell each
-other), and the simplest of the best was kept. Two choices failed before it, on programs that had no part in
-them and teach since. One let the slopes of weak scaling fall, and they do not: its interval score was 1.11
-times the rival's on 20 programs. One let intervals widen as the root of the doublings, which is too slow: they
-held 83 % on 43 programs, 75 % beyond one doubling.
+out (families and mixtures, slopes that fall or stay, ends by kind, by roughness, by how well rows foretell
+each other), and the simplest of the best was kept. Two choices failed before it, on programs that had no part
+in them and teach since. One let the slopes of weak scaling fall, and they do not: its interval score was 1.11
+times the rival's on 20 programs. One let intervals widen as the root of the doublings, which is too slow:
+they held 83 % on 43 programs, 75 % beyond one doubling.
 
 The rival is what one would write down in a line: the last slope, damped by how fast slopes fell, with an
 interval as wide as nine tenths of what it missed elsewhere, per doubling.

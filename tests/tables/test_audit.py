@@ -306,6 +306,24 @@ def test_one_odd_replicate_is_an_outlier():
     assert the("outlier", audit(table(seconds=values, workers=workers))).rows == (9,)
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("noise", [0.001, 0.01, 0.05, 0.2])
+def test_runs_are_odd_by_how_far_runs_of_this_table_usually_lie(noise, seed):
+    """Noise alone is left alone, however large; a run far outside of it is found, however small."""
+    luck = random.Random(seed)
+    workers = [k for k in K for _ in range(5)]
+    runs = [100 / k * math.exp(luck.gauss(0, noise)) for k in workers]
+
+    def odd():
+        timed = table(seconds=runs, workers=workers)
+        return shape.replicates(timed, sizes.sizes(timed))
+
+    assert odd() is None
+    at = 11  # one of those on four workers
+    runs[at] = 100 / 4 * math.exp(max(12 * noise, 0.06))
+    assert odd().rows == (at + 2,)
+
+
 def test_a_starved_baseline_is_told_from_a_superlinear_effect():
     """600 s and 60 s, where 400 s would have been honest; and a cache that fits from 8 workers on."""
     starved = [600, *[400 * t / time()[0] for t in time()[1:]]]

@@ -64,6 +64,15 @@ def test_the_alt_text_tells_the_interval(judged):
     assert "measured: from 101 at 1 to 16.2 at 8." in told
 
 
+def test_the_expected_curve_lies_in_its_band_and_meets_what_was_measured(judged):
+    """One robust row for each size, from the table to the picture."""
+    chart = scaling.fitted(judged)
+    band, curve, points = (series(chart, name) for name in ("90 %", "expected", "measured"))
+    assert (band.low <= curve.y).all()
+    assert (curve.y <= band.high).all()
+    assert np.interp(points.x, curve.x, curve.y) == pytest.approx(points.y)
+
+
 def test_a_refusal_still_shows_what_was_measured():
     table = parse("two", "workers,seconds\n1,100\n2,52\n")
     chart = scaling.fitted(judge(table, [8]))
