@@ -80,10 +80,9 @@ def place(
     return judge(case.kernel, sample, peak, bandwidth, launch)
 
 
-def refetched(case: Case, placed: Placed, peak: float, reads: float, launch: float = 0.0) -> Placed:
-    """Place it again, with the same time, by the lines it fetches under a roof of `reads`. Section 3.7."""
-    kernel = replace(case.kernel, bytes=case.fetched)
-    return judge(kernel, placed.sample, peak, reads, launch)
+def refetched(case: Case, sample: Sample, peak: float, reads: float, launch: float = 0.0) -> Placed:
+    """Place what was timed by the lines it fetches, under a roof of `reads`. Section 3.7."""
+    return judge(replace(case.kernel, bytes=case.fetched), sample, peak, reads, launch)
 
 
 def judge(

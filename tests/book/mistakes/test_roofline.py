@@ -170,7 +170,7 @@ def test_the_best_products_found_stay_below_the_printed_peak_and_right_of_the_co
 def test_a_time_is_judged_anew_by_its_lines_and_not_measured_anew(dozen):
     case = dozen["axpy"]
     placed = placement.judge(case.kernel, timed(9e-3, case.name), 50e9, 12e9)
-    again = placement.refetched(case, placed, 50e9, 18e9)
+    again = placement.refetched(case, placed.sample, 50e9, 18e9)
     assert placed.finding == "impossible"
     assert again.finding == "its clocks"
     assert again.sample is placed.sample
