@@ -9,6 +9,7 @@ import numpy as np
 from scalelab.curves.families import FAMILIES, Family
 from scalelab.curves.fit import FEWEST, Fit, Refused, fit, log_rates, too_few
 from scalelab.curves.rows import Rows
+from scalelab.curves.solve import Shape
 
 # Two families whose errors differ by less than this are equally good; the simpler one is chosen.
 _TIE = 1.1
@@ -48,16 +49,16 @@ def compare(rows: Rows) -> Comparison:
         except Refused as refusal:
             left_out[family.name] = str(refusal)
         else:
-            fits.append(dataclasses.replace(fitted, loo=leave_one_out(rows, family)))
+            fits.append(dataclasses.replace(fitted, loo=leave_one_out(rows, family, fitted.shape)))
     return Comparison(tuple(fits), left_out, _choice(fits), None)
 
 
-def leave_one_out(rows: Rows, family: Family) -> float:
+def leave_one_out(rows: Rows, family: Family, shape: Shape | None = None) -> float:
     """Root mean square error, in the logarithm of the rate, of sizes that the fit did not see."""
     errors, sizes = [], rows.workers
     folds = min(len(sizes), _MOST_FOLDS)
     for left in (np.arange(len(sizes)) % folds == i for i in range(folds)):
-        expected = log_rates(rows.at(~left), family, sizes[left])
+        expected = log_rates(rows.at(~left), family, sizes[left], near=shape)
         errors += list((np.log(rows.rate[left]) - expected) ** 2)
     return min(math.sqrt(np.mean(errors)), 1e6)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from scalelab.curves.families import BY_NAME, Family
 from scalelab.curves.rows import Rows
-from scalelab.curves.solve import scaled, search, spread, squares
+from scalelab.curves.solve import Shape, scaled, search, spread, squares
 from scalelab.models.checking import Answer, Numbers
 from scalelab.refusal import Refusal
 
@@ -93,9 +93,14 @@ def too_few(rows: Rows) -> str:
     )
 
 
-def log_rates(rows: Rows, family: Family, workers: Numbers) -> list[float]:
-    """The logarithm of the rate at some sizes, from as many rows as there are; infinite if below 0."""
-    shape = search(rows, family)
+def log_rates(
+    rows: Rows, family: Family, workers: Numbers, near: Shape | None = None
+) -> list[float]:
+    """The logarithm of the rate at some sizes, from as many rows as there are; infinite if below 0.
+
+    A shape that more rows had is `near`, and one look elsewhere then is enough.
+    """
+    shape = search(rows, family) if near is None else search(rows, family, near=near, grid=1)
     scale, _ = scaled(rows, family, shape)
     with np.errstate(all="ignore"):
         rates = scale * family.curve(np.asarray(workers, float), rows.base, *shape)

@@ -101,11 +101,11 @@ def end(
 
     def excess(x):
         if index is None:
-            shape = search(rows, family, space, scale=x, near=fitted.shape)
+            shape = search(rows, family, space, scale=x, near=fitted.shape, grid=0)
             return squares(rows, family, shape, space, scale=x) - limit
         rest = family.fixing(index, x)
         others = fitted.shape[:index] + fitted.shape[index + 1 :]
-        return squares(rows, rest, search(rows, rest, space, near=others), space) - limit
+        return squares(rows, rest, search(rows, rest, space, near=others, grid=0), space) - limit
 
     step = max(abs(value), 1e-9) * 1e-3
     if excess(value) >= 0:  # an exact fit leaves no room

@@ -51,8 +51,9 @@ def search(
     space: str = "log",
     scale: float | None = None,
     near: Shape | None = None,
+    grid: int = _STARTS,
 ) -> np.ndarray:
-    """The best shape within the family's bounds, from the grid or from one that is known to be near."""
+    """The best shape within the family's bounds: from the best points of the grid, and one known to be near."""
     if not family.parameters:
         return np.array([])
     from scipy.optimize import least_squares
@@ -63,8 +64,8 @@ def search(
     def cost(shape):
         return squares(rows, family, shape, space, scale)
 
-    known = None if near is None else [np.clip(near, low, high)]
-    starts = known or sorted(family.starts(rows.workers), key=cost)[:_STARTS]
+    starts = [] if near is None else [np.clip(near, low, high)]
+    starts += sorted(family.starts(rows.workers), key=cost)[:grid] if grid else []
     refined = [
         least_squares(
             lambda shape: scaled(rows, family, shape, space, scale)[1] / unit,

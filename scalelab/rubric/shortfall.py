@@ -132,7 +132,7 @@ def _fitted(workers, seconds, factor):
             continue  # not the shape of these rows
         for growth in _range(rows, fitted, limit):
             rest = fitted.family.fixing(1, growth)
-            serial = float(search(rows, rest, near=fitted.shape[:1])[0])
+            serial = float(search(rows, rest, near=fitted.shape[:1], grid=0)[0])
             shares.append(_share_of(fitted.family, serial, growth, factor))
     return min(shares), max(shares)
 
