@@ -92,9 +92,8 @@ def fixed(series: Series) -> str:
     'strong, published as weak'
     """
     otherwise = series.claimed not in ("", series.scaling)
-    return (series.scaling or "not a study") + (
-        f", published as {series.claimed}" if otherwise else ""
-    )
+    word = next(kind.word for kind in KINDS if kind.scaling == series.scaling)
+    return f"{word}, published as {series.claimed}" if otherwise else word
 
 
 def summary(lines: list[tuple[Kind, Gains]]) -> str:
@@ -143,17 +142,19 @@ def html() -> Markup:
     )
 
 
+def read_from(folder: Path) -> list[Path]:
+    """Return the files that the gallery is made from: the data, and what draws them."""
+    ours = [HERE, HERE.with_name("tracing.py")]
+    reached = [Package(folder).reached(file.read_text(encoding="utf-8")) for file in ours]
+    return ours + [folder / file for file in sorted(set().union(*reached))]
+
+
 class PublicSeries(SphinxDirective):
     """The gallery."""
 
     def run(self) -> list[nodes.Node]:
         """Make it anew whenever the data have changed, or what draws them."""
-        folder = Path(self.env.app.srcdir)
-        ours = (HERE, HERE.with_name("tracing.py"))
-        reached = [Package(folder).reached(file.read_text(encoding="utf-8")) for file in ours]
-        for file in sorted(set().union(*reached)):
-            self.env.note_dependency(str(folder / file))
-        for file in ours:
+        for file in read_from(Path(self.env.app.srcdir)):
             self.env.note_dependency(str(file))
         return [nodes.raw("", html(), format="html")]
 

@@ -13,7 +13,12 @@ from scalelab.data.datasets import Series
 
 TOP = 1.2  # the efficiency above which the overlay cuts a line
 WIDE, HIGH = 100, 500  # of the overlay, for a doubling and for an efficiency of 1
-LEFT, RIGHT, UP, DOWN = 8, 186, 12, 92  # the corners of a card's plot; its words stand to the right and below
+LEFT, RIGHT, UP, DOWN = (
+    8,
+    178,
+    12,
+    92,
+)  # the corners of a card's plot; its words stand to the right and below
 APART = 12  # that two words beside each other's plot need, in height
 
 
@@ -58,9 +63,7 @@ def gains(series: Series) -> Gains | None:
         work, weak = series.column("parameters"), series.scaling == "weak"
         rows = Rows.of(series.workers, weak=weak, seconds=series.seconds, work=work)
     elif series.scaling and series.throughput:
-        rows = Rows.of(
-            series.workers, weak=series.scaling == "weak", throughput=series.throughput
-        )
+        rows = Rows.of(series.workers, weak=series.scaling == "weak", throughput=series.throughput)
     else:
         return None
     return Gains(rows.workers, rows.rate / rows.rate[0])

@@ -25,6 +25,8 @@
 
   // Which line is meant
   let lit = null;
+  // The name of a card's line stands right of its end, or where that leaves no room in a corner away from it.
+  const beside = (x, y) => (x < 0.5 ? [x, Math.max(0, y)] : [1, y < 0.5 ? 1 : 0]);
   const dim = (name) => lines.get(name).line.classList.contains("sl-dim");
   const light = (name, at) => {
     if (lit) lines.get(lit).line.classList.remove("sl-lit");
@@ -39,7 +41,7 @@
     named.firstElementChild.textContent = lit;
     named.lastElementChild.textContent = system;
     const { width, height } = picture.viewBox.baseVal;
-    const [x, y] = at ?? [points.at(-1)[0] / width, Math.max(0, points.at(-1)[1] / height)];
+    const [x, y] = at ?? beside(points.at(-1)[0] / width, points.at(-1)[1] / height);
     const place = (side, share) => { named.style[side] = `calc(${100 * share}% + .8rem)`; };
     ["left", "right", "top", "bottom"].forEach((side) => { named.style[side] = "auto"; });
     if (x < 0.5) place("left", x); else place("right", 1 - x);
