@@ -69,13 +69,16 @@
     });
     return [best, [pointer[0] / box.width, pointer[1] / box.height]];
   };
-  picture.addEventListener("pointermove", (event) => light(...nearest(event)));
-  picture.addEventListener("pointerleave", () => light(null));
+  const hovers = (event) => event.pointerType !== "touch";
+  picture.addEventListener("pointermove", (event) => { if (hovers(event)) light(...nearest(event)); });
+  picture.addEventListener("pointerleave", (event) => { if (hovers(event)) light(null); });
   picture.addEventListener("click", (event) => {
     const [name, at] = nearest(event);
-    const first = event.pointerType === "touch" && name !== lit; // a finger cannot hover: it asks, then goes
+    const first = !hovers(event) && name !== lit; // a finger cannot hover: it asks, then goes
     if (first || !name) light(name, at); else location.hash = name;
   });
+
+  addEventListener("pointerdown", (event) => { if (!hovers(event) && event.target !== picture) light(null); });
 
   const list = gallery.querySelector(".sl-cards");
   const of = (event) => event.target.closest?.(".sl-cards > li")?.id;
@@ -85,8 +88,9 @@
   list.addEventListener("focusout", () => light(null));
 
   // Which series are shown
+  const checked = () => boxes.filter((box) => box.checked).map((box) => box.value);
   const apply = () => {
-    const kinds = boxes.filter((box) => box.checked).map((box) => box.value);
+    const kinds = checked();
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
     cards.forEach((one) => {
@@ -97,7 +101,6 @@
     });
     said.textContent = `${count} of ${cards.length} shown`;
     light(null);
-    return kinds;
   };
   const showAll = () => {
     boxes.forEach((box) => { box.checked = true; });
@@ -110,12 +113,18 @@
     return asked.has("show") || asked.has("find") ? asked : null;
   };
   const keep = () => {
-    const kinds = apply();
+    const kinds = checked();
     const asked = new URLSearchParams();
     if (kinds.length < boxes.length) asked.set("show", kinds.join());
     if (find.value.trim()) asked.set("find", find.value.trim());
     const fragment = String(asked).replaceAll("%2C", ",");
     if (fragment || chosen()) history.replaceState(history.state, "", fragment ? `#${fragment}` : location.href.split("#")[0]);
+  };
+  let soon = 0; // some browsers refuse an address that changes with every letter
+  const change = () => {
+    apply();
+    clearTimeout(soon);
+    soon = setTimeout(keep, 200);
   };
   const restore = () => {
     const asked = chosen();
@@ -128,10 +137,11 @@
     apply();
   };
 
-  form.addEventListener("input", keep);
-  form.addEventListener("reset", (event) => { event.preventDefault(); showAll(); keep(); });
+  form.addEventListener("input", change);
+  form.addEventListener("reset", (event) => { event.preventDefault(); showAll(); change(); });
   form.addEventListener("submit", (event) => event.preventDefault());
   addEventListener("hashchange", () => {
+    clearTimeout(soon);
     const card = cards.find((one) => one.card.id === location.hash.slice(1))?.card;
     if (chosen() || !location.hash || card?.hidden) restore();
     card?.scrollIntoView();
