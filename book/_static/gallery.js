@@ -42,10 +42,10 @@
     named.lastElementChild.textContent = system;
     const { width, height } = picture.viewBox.baseVal;
     const [x, y] = at ?? beside(points.at(-1)[0] / width, points.at(-1)[1] / height);
-    const place = (side, share) => { named.style[side] = `calc(${100 * share}% + .8rem)`; };
-    ["left", "right", "top", "bottom"].forEach((side) => { named.style[side] = "auto"; });
-    if (x < 0.5) place("left", x); else place("right", 1 - x);
-    if (y < 0.5) place("top", y); else place("bottom", 1 - y);
+    // Towards the middle of the picture, and never beyond its sides.
+    const beyond = (share, room, own) => Math.min(Math.max(share < 0.5 ? share * room + 13 : share * room - own - 13, 0), room - own);
+    named.style.left = `${beyond(x, picture.clientWidth, named.offsetWidth)}px`;
+    named.style.top = `${beyond(y, picture.clientHeight, named.offsetHeight)}px`;
   };
 
   const away = ([px, py], [ax, ay], [bx, by]) => {

@@ -12,6 +12,7 @@ from tests.browser.test_pages import DESK, PHONE, STICKING_OUT
 from tests.notebooks import ROOT
 
 ALL = [datasets.load(name) for name in datasets.names()]
+DRAWN = [one for one in ALL if one.scaling and (one.seconds or one.throughput)]
 HEAVIEST = 400_000  # bytes of HTML
 OBSCURED = """(focused) => {
   const box = focused.getBoundingClientRect();
@@ -46,9 +47,7 @@ def shown(page):
     names = page.locator(".sl-cards > li:visible").evaluate_all("all => all.map((e) => e.id)")
     assert page.get_by_role("status").inner_text() == f"{len(names)} of {len(ALL)} shown"
     bright = page.locator(".sl-overlay polyline:not(.sl-dim)").count()
-    assert bright == sum(
-        bool(one.scaling and (one.seconds or one.throughput)) for one in ALL if one.name in names
-    )
+    assert bright == sum(one.name in names for one in DRAWN)
     return names
 
 
@@ -187,6 +186,17 @@ def test_a_finger_asks_a_line_first_and_goes_to_its_card_then(visit, book):
     assert one.page.evaluate("location.hash") == ""
     picture.tap(position=place)
     expect(one.page.locator("#mfc_frontier_weak_rdmaT")).to_be_in_viewport()
+
+
+def test_the_name_of_a_line_stays_inside_the_picture(page):
+    page.set_viewport_size(PHONE)
+    for series in DRAWN[::9]:
+        page.locator(f"[id='{series.name}'] a").focus()
+        name = page.locator(".sl-named").bounding_box()
+        picture = page.locator(".sl-overlay svg").bounding_box()
+        assert name["x"] >= picture["x"] - 1, series.name
+        assert name["x"] + name["width"] <= picture["x"] + picture["width"] + 1, series.name
+        assert name["y"] >= picture["y"] - 1, series.name
 
 
 def test_a_phone_has_one_column_and_a_desk_more(page):
