@@ -5,9 +5,11 @@ import re
 from collections import Counter
 
 import pytest
+from bs4 import BeautifulSoup
 
 from scalelab.data import datasets
 from scalelab.models.scaling import study
+from tests.book.test_extension import extension
 from tests.notebooks import ROOT
 
 ALL = [datasets.load(name) for name in datasets.names()]
@@ -191,32 +193,51 @@ def test_an_unknown_name_is_refused_with_where_to_look():
             datasets.load(name)
 
 
-def row(series):
-    """The line of book/datasets.md on this series."""
+@pytest.fixture(scope="module")
+def cards():
+    """Return the cards of the page, by their anchors."""
+    made = BeautifulSoup(extension("gallery").html(), "html.parser")
+    return {card["id"]: card for card in made.select(".sl-cards > li")}
+
+
+def lines(series):
+    """What the page says of this series, a text for each line."""
     claimed = (
         f", published as {series.claimed}" if series.claimed not in ("", series.scaling) else ""
     )
+    count, each = len(series.workers), len(set(series.workers))
     first, last = min(series.workers), max(series.workers)
-    sizes = (
-        f"{len(series.workers)} rows at {first:,}"
-        if first == last
-        else (f"{len(series.workers)} from {first:,} to {last:,}")
-    )
-    cells = [
-        f"`{series.name}`",
-        f"{series.note}",
-        f"{sizes} {series.counted}",
-        f"{series.metric}, {series.unit}",
-        (series.scaling or "not a study") + claimed,
-        " ".join([series.teaches, *(f"**Trap:** {trap}" for trap in series.traps)]),
+    rows = f"{count} rows at " if count > each else ""
+    sizes = f"{each} sizes from {first:,} to {last:,}" if each > 1 else f"{first:,}"
+    return [
+        series.name,
+        series.note,
+        *("Sizes", f"{rows}{sizes} {series.counted}"),
+        *("Value", f"{series.metric}, {series.unit}"),
+        *("Fixed", (series.scaling or "not scaling") + claimed),
+        series.teaches,
+        *(f"Trap: {trap}" for trap in series.traps),
     ]
-    return "| " + " | ".join(cells) + " |"
 
 
-def test_the_page_lists_every_series_as_the_package_holds_it():
-    """To write the lines again: print what `row` returns."""
-    lines = [line for line in PAGE.splitlines() if re.match(r"\| `", line)]
-    assert lines == [row(series) for series in ALL]
+@every_series
+def test_the_page_has_a_card_of_every_series_as_the_package_holds_it(series, cards):
+    card = cards[series.name]
+    assert [one.get_text() for one in card.select("p, dt, dd")] == lines(series)
+    assert [mark.get_text() for mark in card.select("strong")] == ["Trap:"] * len(series.traps)
+    assert card.select_one("code").get_text() == series.name
+    assert card.select_one("a")["href"] == f"#{series.name}"
+
+
+def test_the_cards_stand_in_the_order_of_the_package(cards):
+    assert list(cards) == [series.name for series in ALL]
+
+
+def test_the_page_says_how_many_series_and_groups_there_are():
+    assert f"These {len(ALL)} series" in PAGE
+    assert f"there are {len({series.group for series in ALL})}." in PAGE
+    nodes = max((max(s.workers), s.counted) for s in ALL if "node" in s.counted)
+    assert f"one processor up to {nodes[0]:,} nodes" in PAGE
 
 
 def test_the_page_names_every_source():

@@ -36,8 +36,8 @@ def test_the_planner_says_how_much_longer_two_programs_took_than_planned():
 
 
 def test_beyond_the_users_that_are_named_every_row_gets_less_done():
-    (said,) = re.findall(r"from (\d+) users on, every row with more load", page("datasets.md"))
     series = data.datasets.load("usl_specsdm91")
+    (said,) = re.findall(r"from (\d+) users on, every row with more load", series.teaches)
     tail = [
         rate
         for users, rate in zip(series.workers, series.values, strict=True)

@@ -93,7 +93,7 @@ def test_the_ray_tracer_is_read_once_as_the_list_of_data_sets_reads_it():
     assert a / (a + b) == pytest.approx(0.057, abs=0.0005)
     implied = fraction(printed[5:] / printed[0], workers[5:])
     assert implied.max() - implied.min() < 0.01  # it has stopped growing
-    assert "Contention alone" in (ROOT / "book/datasets.md").read_text()
+    assert "Contention alone" in data.datasets.load("usl_raytracer").teaches
 
 
 def test_a_fraction_also_falls_for_reasons_other_than_a_wrong_baseline():
