@@ -38,7 +38,9 @@ class Judgement:
     parameters: dict[str, dict[str, Bounded]] = field(default_factory=dict)  # of each family
     chosen: str | None = None
     predictions: tuple[Prediction, ...] = ()
-    family: str | None = None  # behind the predictions; None is all of them together
+    family: str | None = (
+        None  # behind the predictions; None where they carry on from the last sizes
+    )
     advice: NextMeasurement | None = (
         None  # on the largest of the sizes asked for, if that is worth it
     )
@@ -94,13 +96,13 @@ def judge(
     fitted = {fit.family.name: parameters(rows, fit) for fit in comparison.fits}
     refused = comparison.refused
     chosen = comparison.chosen.family.name if comparison.chosen else None
-    if family and not refused:
-        refused, chosen = comparison.left_out.get(family), family
-    if family and not refused and family not in EXTRAPOLATING:
+    if family and targets and family not in EXTRAPOLATING:
         remarks.append(
             f"{family} describes a table and does not extrapolate: the answer is without it."
         )
         family = None
+    elif family and not refused:
+        refused, chosen = comparison.left_out.get(family), family
     if targets and not kind(table):
         remarks.append(
             "Whether the work grows with the workers is not said: it is taken not to, as one job that is "
@@ -135,7 +137,7 @@ def judge(
         advice=advice,
         refused=refused,
         remarks=tuple(remarks),
-        coverage=coverage(kind(table), len(rows.workers), farthest) if farthest > 1 else None,
+        coverage=coverage(kind(table), rows, farthest) if farthest > 1 and not family else None,
     )
 
 
@@ -161,7 +163,8 @@ def rows_of(table: ScalingTable) -> tuple[Rows, list[str]]:
         )
     if table.measure == "seconds" and rows.unit == "throughput":
         remarks.append(
-            "The work neither stays nor grows with the workers, so the answer is work per second."
+            "The work is not the same in all rows, nor exactly proportional to the workers, so the "
+            "answer is work per second."
         )
     if len(rows.workers) < len(table.rows):
         remarks.append("Of several runs of one size the median counts.")

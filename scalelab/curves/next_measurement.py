@@ -2,7 +2,7 @@
 
 Nobody knows yet what that measurement will say. But the prediction for its size says how likely each
 outcome is; for a low, a middle and a high one the table gets the new row, the target is predicted
-again, and the widths are averaged, in logarithms, as the intervals are made. Source: preposterior
+again, and the widths are averaged: those of the logarithms, as the intervals are made. Source: preposterior
 analysis, Raiffa and Schlaifer 1961, Applied Statistical Decision Theory, chapter 4; the three outcomes
 and their weights, Keefer and Bodily 1983, doi:10.1287/mnsc.29.5.595.
 """
@@ -46,6 +46,7 @@ class NextMeasurement:
     """Every option, and the two to choose from; None where no measurement is worth it."""
 
     target: int
+    most: int  # workers that can be had
     options: tuple[Option, ...]  # by workers
     best: Option | None  # narrows most
     affordable: Option | None  # narrows most of those that take no more workers than the table has
@@ -62,7 +63,7 @@ def advise(
 ) -> NextMeasurement:
     """Compare one more measurement at each of `sizes`, up to `most` workers.
 
-    Sizes that are not given are those of the table and the doublings below the target; `rate` is
+    Sizes that are not given are `candidates`; `rate` is
     the price of one worker in dollars per hour. The width that is promised is an average: where a
     job bends, the interval becomes wider than that. Section 3.9.
 
@@ -78,28 +79,31 @@ def advise(
     before = _ratio(rows, target, family)
     options = tuple(
         _option(rows, target, size, before, rate, family)
-        for size in (candidates(rows, target) if sizes is None else sizes)
+        for size in (candidates(rows, target, most) if sizes is None else sizes)
         if size <= max(most, rows.base)
     )
     worth = [option for option in options if before > NARROW and option.narrower >= WORTH]
     here = [option for option in worth if option.workers <= rows.workers[-1]]
     return NextMeasurement(
-        target, options, *(min(o, key=_order, default=None) for o in (worth, here))
+        target, most, options, *(min(o, key=_order, default=None) for o in (worth, here))
     )
 
 
-def candidates(rows: Rows, target: int) -> list[int]:
-    """Sizes that could be measured: those of the table, doublings of the smallest, or one half-way.
+def candidates(rows: Rows, target: int, most: int) -> list[int]:
+    """Sizes that could be measured on up to `most` workers: the eight largest of several kinds.
 
-    To measure the target itself is the answer and no advice, unless it lies inside the table.
+    Those of the table, doublings of the smallest, one half-way, and as many as there are. To measure
+    the target itself is the answer and no advice, unless it lies inside the table.
     """
     base, top = int(rows.base), int(rows.workers[-1])
     doublings = [base * 2**n for n in range(64) if base * 2**n < max(top, target)]
     sizes = {*map(int, rows.workers), *doublings} | ({target} if target <= top else set())
     if 2 * top >= target > max(sizes):  # no doubling in between: half-way, in logarithms
         sizes |= {base * round(math.sqrt(top * target) / base)} - {target}
+    sizes |= {most} if top < most < target else set()
     # The largest tell most of a target beyond them.
-    return sorted({base, *sorted(sizes)[1 - _MOST :]})
+    within = sorted(size for size in sizes if size <= max(most, base))
+    return sorted({base, *within[1 - _MOST :]})
 
 
 def _option(
@@ -108,7 +112,7 @@ def _option(
     outcome = predict(rows, size, family=family)
     outcomes = (outcome.low, outcome.value, outcome.high)
     again = [_ratio(_with(rows, size, value), target, family) for value in outcomes]
-    after = math.exp(min(math.exp(np.dot(WEIGHTS, np.log(np.log(again)))), _OPEN))
+    after = math.exp(float(np.dot(WEIGHTS, np.log(again))))
     seconds = outcome.value if rows.unit == "seconds" else None
     hours = 1.0 if seconds is None else seconds / 3600
     return Option(size, before, after, seconds, None if rate is None else size * hours * rate)

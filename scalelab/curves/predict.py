@@ -3,9 +3,9 @@
 Families describe what was measured. Beyond it, on programs that had no part in choosing, the plainest
 reading of the last two sizes foretold about as well as the best of them: where the work is fixed, Amdahl's
 law through both; where the work grows with the workers, or the rate falls already, their slope on doubly
-logarithmic paper. Only it comes with an interval that was tested. How far it is off was learned from
-public results (`tests/learning`): it grows a little more slowly than the doublings ahead, and the closer to
-linear a job still is, the further it can fall.
+logarithmic paper. Of the answers here only it comes with an interval that was tested. How far it is off was
+learned from public results (`tests/learning`): it grows a little more slowly than the doublings ahead, and
+the closer to linear a job still is, the further it can fall.
 """
 
 import functools
@@ -26,6 +26,8 @@ from scalelab.refusal import Refusal
 
 LEVEL = 0.90
 WIDENS = 0.75  # the power of the doublings ahead by which an interval widens
+TESTED = 64  # times the largest size: no interval was tested further out
+STRAIGHT = 0.95  # from this slope on a job is still nearly linear, and falls further than most
 APART = math.sqrt(2)  # times: closer sizes say more of their noise than of a slope
 _FLOATS = 600.0  # logarithms this far from 0 stay finite, whatever unit they are turned into
 
@@ -37,6 +39,7 @@ class Coverage:
     kind: str  # "strong", "weak" or "load"; "" is all of them
     few: bool | None  # three or four sizes to go by, or more; None is both
     near: bool | None  # at most one doubling beyond, or more; None is both
+    straight: bool | None  # only where the last doubling brought nearly all of one; None is all
     inside: int
     of: int
     programs: int
@@ -134,7 +137,7 @@ def _beyond(rows, workers):
 def _between(rows, workers):
     """On the straight line between two sizes, on doubly logarithmic paper; at a size, what was measured."""
     steps, rates = np.log2(rows.workers), np.log(rows.rate)
-    at = math.log2(workers)
+    at = float(np.log2(workers))
     middle = float(np.interp(at, steps, rates))
     after = max(1, int(np.searchsorted(steps, at - 1e-12)))
     left, right = max(0.0, at - steps[after - 1]), max(0.0, steps[after] - at)
@@ -142,18 +145,20 @@ def _between(rows, workers):
     return middle - off, middle, middle + off
 
 
-def coverage(kind: str, sizes: int, beyond: float) -> Coverage | None:
+def coverage(kind: str, rows: Rows, beyond: float) -> Coverage | None:
     """What was measured of predictions like this one, or of more kinds where such are too few to tell."""
-    few, near = sizes <= 4, beyond <= 2
-    known = {(one.kind, one.few, one.near): one for one in held()}
-    wanted = ((kind, few, near), (kind, None, near), ("", few, near), ("", None, near))
+    few, near = len(rows.workers) <= 4, beyond <= 2
+    known = {(one.kind, one.few, one.near, one.straight): one for one in held()}
+    straight = [("", None, near, True)] if slope(rows) >= STRAIGHT else []
+    alike = ((kind, few, near), (kind, None, near), ("", few, near), ("", None, near))
+    wanted = [*straight, *((*key, None) for key in alike)]
     return next((known[key] for key in wanted if key in known), None)
 
 
 def measured(found: Coverage) -> str:
     """One sentence for under a prediction: what its interval is worth.
 
-    >>> measured(Coverage("weak", True, True, 9, 10, 4, 0.875))
+    >>> measured(Coverage("weak", True, True, None, 9, 10, 4, 0.875))
     'such 90% intervals held 9 of 10 sizes up to one doubling beyond weak-scaling tables of 3 or 4 sizes, \
 from 4 programs that had no part in making them; 88% when every program counts once'
     """
@@ -162,6 +167,8 @@ from 4 programs that had no part in making them; 88% when every program counts o
         found.kind, f"{found.kind}-scaling tables"
     )
     sizes = {True: " of 3 or 4 sizes", False: " of 5 sizes or more", None: ""}[found.few]
+    if found.straight:
+        sizes = " that are still nearly linear"
     return (
         f"such {LEVEL:.0%} intervals held {found.inside} of {found.of} sizes {far[found.near]} beyond "
         f"{tables}{sizes}, from {found.programs} programs that had no part in making them; "
@@ -189,7 +196,7 @@ def learned() -> dict[str, Any]:
 def _checked(rows: Rows, workers: float, family: str | None) -> float:
     workers = real("workers", workers, "it counts the workers to predict for", 1, 1e12)
     if workers < rows.base:
-        raise Refusal(
+        raise Refused(
             f"workers must be a number from the smallest measured size {rows.base:g} on, got "
             f"{workers:g}: the rows say nothing of smaller ones, so measure one"
         )

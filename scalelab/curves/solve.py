@@ -53,7 +53,7 @@ def search(
     near: Shape | None = None,
     grid: int = _STARTS,
 ) -> np.ndarray:
-    """The best shape within the family's bounds: from the best points of the grid, and one known to be near."""
+    """The best shape within the family's bounds, from points of the grid and one known to be near."""
     if not family.parameters:
         return np.array([])
     from scipy.optimize import least_squares

@@ -7,7 +7,7 @@ from scalelab import units
 from scalelab.curves.answer import Judgement
 from scalelab.curves.intervals import Bounded
 from scalelab.curves.next_measurement import NARROW, WORTH
-from scalelab.curves.predict import measured
+from scalelab.curves.predict import TESTED, measured
 from scalelab.tables import text
 
 
@@ -85,7 +85,14 @@ def _families(judged):
         yield f"not fitted: {', '.join(names)}: {reason}"
     if judged.chosen:
         best = judged.comparison.chosen.family.name
-        why_chosen = "foretold the sizes left out best" if best == judged.chosen else "as you asked"
+        why_chosen = "as you asked"
+        if best == judged.chosen:
+            least = min(fit.loo for fit in judged.comparison.fits)
+            why_chosen = (
+                "foretold the sizes left out best"
+                if judged.comparison.chosen.loo <= least
+                else "the simplest of those within a tenth of the best on sizes left out"
+            )
         yield f"* {judged.chosen}: {why_chosen}"
 
 
@@ -121,7 +128,13 @@ def _predictions(judged):
     if judged.family:
         yield f"by {judged.family} alone: the interval is true only if that law holds"
     elif judged.coverage:
-        yield f"carried on from the last sizes, whatever family fits; {measured(judged.coverage)}"
+        farthest = max(judged.predictions, key=lambda one: one.beyond)
+        at = (
+            f"at {units.text(farthest.workers, digits=10)}: " if len(judged.predictions) > 1 else ""
+        )
+        far = "; none was tested so far out" if farthest.beyond > TESTED else ""
+        yield "beyond the table: carried on from the last sizes, whatever family fits"
+        yield f"{at}{measured(judged.coverage)}{far}"
 
 
 def _advice(judged):
@@ -132,7 +145,9 @@ def _advice(judged):
     yield ""
     spread = f"At {target} workers the high end of the interval is {before} times the low end"
     if advice.best is None:
-        yield f"{spread}; no single measurement below would narrow that much."
+        within = f"on up to {units.text(advice.most, digits=10)} workers"
+        where = within if advice.most < advice.target else "below"
+        yield f"{spread}; no single measurement {where} would narrow that much."
         return
     yield f"{spread}; one more measurement brings that, on average, to:"
     rows, idle = [], []

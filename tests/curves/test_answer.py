@@ -196,6 +196,27 @@ def test_a_family_of_ones_own_answers_alone_and_one_that_cannot_is_left_out(cli)
     other = cli("fit", FAULTS["one_run"], "--at", "64", "--family", "empirical")[1]
     assert "empirical describes a table and does not extrapolate: the answer is without it" in other
     assert "carried on from the last sizes" in other
+    # Its own answer was never judged, and three rows cannot refuse what is not asked of them.
+    alone = json.loads(
+        cli("fit", FAULTS["one_run"], *["--at", "64", "--family", "usl", "--json", "--full"])[1]
+    )
+    assert alone["coverage"] is None
+    three = columns(workers=K[:3], seconds=TIMES[:3])
+    assert "carried on" in cli("fit", three, "--at", "64", "--family", "empirical")[1]
+
+
+def test_a_choice_that_is_not_the_best_says_why_it_was_made(cli):
+    """The six times of section 41.6: Amdahl's law within a tenth of two that have a parameter more."""
+    six = columns(workers=[1, 2, 4, 8, 16, 32], seconds=[3600, 1880, 1010, 560, 340, 250])
+    out = cli("fit", six)[1]
+    assert "* amdahl: the simplest of those within a tenth of the best" in out
+
+
+def test_advice_looks_at_all_the_workers_there_are(cli):
+    told = cli("fit", FAULTS["one_run"], "--at", "64", "--most", "24")[1]
+    assert "→ measure 24 workers" in told
+    none = cli("fit", FAULTS["one_run"], "--at", "4096", "--most", "16")[1]
+    assert "no single measurement on up to 16 workers would narrow that much" in none
 
 
 def test_a_family_with_too_many_parameters_is_refused(cli):
@@ -236,9 +257,10 @@ def test_a_bad_value_is_refused_in_one_sentence(cli, options, said):
 
 
 def test_a_target_below_the_table_is_refused(cli):
-    code, _, error = cli("fit", FAULTS["relative_base"], "--at", "4")
-    assert code == 2
-    assert "smallest measured size 8" in error
+    code, out, error = cli("fit", FAULTS["relative_base"], "--at", "256,4")
+    assert (code, error) == (0, "")
+    assert "error on sizes left out" in out  # the families stay
+    assert "refused: workers must be a number from the smallest measured size 8 on, got 4" in out
 
 
 def test_weak_times_are_predicted_as_times_and_work_without_a_rule_as_work_per_second():

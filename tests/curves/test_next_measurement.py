@@ -43,8 +43,8 @@ def test_the_promise_is_the_average_over_what_may_come_out():
         down, up = (abs(math.log(end / told.value)) / 1.645 for end in (told.low, told.high))
         normal = luck.standard_normal(1000)
         outcomes = told.value * np.exp(np.where(normal < 0, down, up) * normal)
-        every = [math.log(math.log(ratio(extended(rows, 32, one), 128))) for one in outcomes]
-        assert math.log(math.log(option.after)) == pytest.approx(np.mean(every), abs=0.03)
+        every = [math.log(ratio(extended(rows, 32, one), 128)) for one in outcomes]
+        assert math.log(option.after) == pytest.approx(np.mean(every), rel=0.03)
 
 
 def test_the_promise_is_kept_on_average_in_public_results():
@@ -105,11 +105,15 @@ def test_nobody_is_sent_to_more_workers_than_there_are():
 
 
 def test_sizes_are_those_of_the_table_and_doublings_and_the_target_inside_it():
-    assert candidates(Rows.of([1, 2, 6], throughput=[1, 2, 5]), 20) == [1, 2, 4, 6, 8, 16]
-    assert candidates(Rows.of([1, 2, 6], throughput=[1, 2, 5]), 3) == [1, 2, 3, 4, 6]
-    assert candidates(Rows.of([1, 2, 8], throughput=[1, 2, 5]), 16) == [1, 2, 4, 8, 11]
-    assert candidates(Rows.of([8, 16], throughput=[1, 2]), 24) == [8, 16]
-    assert len(candidates(Rows.of([1, 2, 6], throughput=[1, 2, 5]), 10**9)) == 8
+    rows = Rows.of([1, 2, 6], throughput=[1, 2, 5])
+    assert candidates(rows, 20, 20) == [1, 2, 4, 6, 8, 16]
+    assert candidates(rows, 3, 3) == [1, 2, 3]
+    assert candidates(Rows.of([1, 2, 8], throughput=[1, 2, 5]), 16, 16) == [1, 2, 4, 8, 11]
+    assert candidates(Rows.of([8, 16], throughput=[1, 2]), 24, 24) == [8, 16]
+    assert len(candidates(rows, 10**9, 10**9)) == 8
+    # As many as there are, and what those leave, however far the target.
+    assert candidates(rows, 20, 12) == [1, 2, 4, 6, 8, 12]
+    assert candidates(rows, 10**9, 12) == [1, 2, 4, 6, 8, 12]
 
 
 def test_what_is_known_to_a_percent_is_not_measured_again():

@@ -220,12 +220,17 @@ def test_counting_in_nodes_of_eight_changes_nothing():
 
 def test_what_is_said_of_an_interval_is_of_tables_like_this_one():
     assert [one.programs >= 5 and 0 <= one.share <= 1 for one in held()] == [True] * len(held())
-    weak = coverage("weak", 4, 2)
+    bent, straight = Rows.of(K[:4], throughput=BENT[:4]), Rows.of(K[:4], throughput=K[:4])
+    weak = coverage("weak", bent, 2)
     assert (weak.kind, weak.near) == ("weak", True)
     assert f"held {weak.inside} of {weak.of} sizes up to one doubling beyond" in measured(weak)
     # Where programs of a kind are too few, all kinds together answer, and the sentence says so.
-    assert coverage("of no kind", 4, 2).kind == ""
-    assert "doubling beyond tables" in measured(coverage("of no kind", 4, 2))
+    assert coverage("of no kind", bent, 2).kind == ""
+    assert "doubling beyond tables" in measured(coverage("of no kind", bent, 2))
+    # Where a job was still nearly linear they held less, and whoever has one is told.
+    assert coverage("strong", straight, 2).straight
+    assert coverage("strong", straight, 2).share < coverage("strong", bent, 2).share
+    assert "beyond tables that are still nearly linear" in measured(coverage("weak", straight, 2))
 
 
 @given(
