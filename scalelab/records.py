@@ -228,7 +228,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class Pass:
-    """One run whose time and quality belong together: measured in one process, and bound by a seal.
+    """One run whose time and quality belong together: measured in one run, and bound by a seal.
 
     `scalelab.measure.capstone.one_pass` makes it. The seal shows that a file was edited by hand; it is no
     signature, for whoever has this code can seal again.

@@ -80,6 +80,7 @@ def loaded(path: str | Path, content: str) -> Any:
 def record(path: str | Path, content: str | None = None) -> records.Record:
     """Return the record that a file holds, or its content if that is here already."""
     content = text(path) if content is None else content
+    loaded(path, content)  # or what was cut off is refused as another kind of record
     try:
         return records.from_json(content)
     except Refusal as error:

@@ -354,8 +354,8 @@ def test_a_link_to_a_file_stays_a_link(tmp_path):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", "must be JSON"),
-        ("[1, 2", "must be JSON"),
+        ("", "must continue as JSON"),
+        ("[1, 2", "must continue as JSON"),
         ('{"record": "Machine", "name": "m", "cores": 2}', "must hold a Recording, got a Machine"),
         ('{"record": "Recording", "title": "t"}', "must have the field 'samples'"),
     ],

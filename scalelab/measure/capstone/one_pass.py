@@ -1,7 +1,7 @@
 """One pass: the time of the work and the quality of what it made, taken together and bound.
 
 A speedup from one run and an accuracy from another say nothing about either. Here both come from
-the same process, and a record binds them to configuration, seed, data, code and machine. Torch
+the same run, and a record binds them to configuration, seed, data, code and machine. Torch
 inside functions.
 """
 
