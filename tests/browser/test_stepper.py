@@ -1,10 +1,11 @@
-"""Drawings that play, in a page of their own: each step must show what Python drew, whoever asks for it how."""
+"""Drawings that play, in a page of their own: each step must show what Python drew, however it is asked."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
+from markupsafe import Markup
 
 from scalelab.models.network import messages
 from scalelab.show.drawings import Stepper, all_reduce
@@ -45,8 +46,8 @@ def stepper():
 @pytest.fixture(scope="module")
 def address(stepper, tmp_path_factory):
     file = tmp_path_factory.mktemp("stepper") / "page.html"
-    page = rendered("page.html", title="All-reduce", body=stepper.html())
-    file.write_text(page.replace("<head>", '<head><link rel="icon" href="data:,">'))
+    body = Markup("<h1>All-reduce</h1>") + stepper.html()
+    file.write_text(rendered("page.html", title="All-reduce", body=body))
     return file.as_uri()
 
 
@@ -281,7 +282,7 @@ def test_it_plays_where_a_notebook_puts_it_into_a_page_that_is_there(browser, st
       box.innerHTML = html;
       box.querySelectorAll("script").forEach((script) => {
         const anew = document.createElement("script");
-        anew.type = script.type;
+        [...script.attributes].forEach(({ name, value }) => anew.setAttribute(name, value));
         anew.textContent = script.textContent;
         script.replaceWith(anew);
       });

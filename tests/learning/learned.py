@@ -1,6 +1,6 @@
 """What the package says of predictions, learned and measured anew.
 
-python -m tests.learning.learned     # and written down, in two minutes
+    python -m tests.learning.learned     # and written down, in two minutes
 """
 
 import json
