@@ -4,7 +4,8 @@ Read `chart` first: a figure as plain data, made of `series`. `draw` draws it, `
 with a twin as a table, `sliders` makes it a figure to explore, `picture` a file; `words` describes it.
 `columns` are tables, `listing` shows source code, `prose` is Markdown as HTML, `template` whatever is
 written as HTML; `claims` say before a measurement what it should give. `plots` holds the charts of the
-chapters, `drawings` what plays step by step, `scaling` that of a fit, `scorecard` and `report` those of a rubric.
+chapters and `drawings` what plays step by step, `scaling` the chart of a fit, `scorecard` and `report`
+those of a rubric.
 """
 
 from scalelab.face import face

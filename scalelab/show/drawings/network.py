@@ -160,7 +160,10 @@ def _told(plan, sent):
     ways = [f"{m.sender + 1}→{m.receiver + 1}" for m in sent]
     if all(m.last - m.first == plan.parts for m in sent):
         return f"all parts: {', '.join(ways)}"
-    return "; ".join(f"part {_parts(plan, m)}: {way}" for m, way in zip(sent, ways, strict=True))
+    # No line may break between a part and its way.
+    return "; ".join(
+        f"part\xa0{_parts(plan, m)}:\xa0{way}" for m, way in zip(sent, ways, strict=True)
+    )
 
 
 def _caption(plan, done):
