@@ -25,13 +25,14 @@ _HEAD = 13.0  # of a box, for the worker's name
 _DOES = {True: "added to what is there", False: "kept in place of what was there"}
 _ASIDE = 8.5  # by which the arrows of one pair are apart
 _CLEAR = 2.0  # between an arrow and a box
-_ONE, _SEVERAL, _ALL, _SENT = 0, 1, 3, 2
+_ONE, _SEVERAL, _ALL, _SENT, _TWICE = 0, 1, 3, 2, 4
 TONES = {
     "gradients of one worker": _ONE,
     "of several": _SEVERAL,
     "of all": _ALL,
     "a message, with its parts": _SENT,
 }
+WRONG = {"with some more than once": _TWICE}
 
 
 def all_reduce(name: str, plan: messages.MessagePlan) -> Drawing:
@@ -42,6 +43,7 @@ def all_reduce(name: str, plan: messages.MessagePlan) -> Drawing:
             f"{plan.parts}: draw a smaller one, or run it"
         )
     rounds = len(plan.rounds)
+    wrong = any((counts(plan, done) > 1).any() for done in range(rounds + 1))
     return Drawing(
         name,
         f"{name.capitalize()} of {plan.workers}: {units.counted(rounds, 'round')}, {_paid(plan, rounds)}",
@@ -51,7 +53,7 @@ def all_reduce(name: str, plan: messages.MessagePlan) -> Drawing:
         _HIGH,
         tuple(_frame(plan, done) for done in range(rounds + 1)),
         chosen=tuple(sorted({min(1, rounds), math.ceil(rounds / 2)})),
-        tones=TONES,
+        tones=TONES | (WRONG if wrong else {}),
         stamp=MODEL,
     )
 
@@ -78,7 +80,7 @@ def _paid(plan, done):
 
 
 def _frame(plan, done):
-    held = counts(plan, done) > 0
+    held = counts(plan, done)
     sent = plan.rounds[done - 1] if done else ()
     shapes = [shape for worker in range(plan.workers) for shape in _worker(plan, worker, held)]
     shapes += [shape for message in sent for shape in _message(plan, message)]
@@ -88,7 +90,7 @@ def _frame(plan, done):
         {
             "Sent in this round": _told(plan, sent) if sent else "nothing yet",
             "Paid so far": _paid(plan, done),
-            "Hold the whole sum": f"{held.all(axis=2).sum()} of {plan.workers * plan.parts} parts",
+            "Hold the whole sum": f"{(held == 1).all(axis=2).sum()} of {plan.workers * plan.parts} parts",
         },
     )
 
@@ -106,14 +108,20 @@ def _worker(plan, worker, held):
     yield Shape(f"name {worker + 1}", "text", x, top + _HEAD / 2 + 1, text=f"worker {worker + 1}")
     step = (_BOX[0] - 4) / plan.parts
     for part in range(plan.parts):
-        cells = held[worker, part]
-        tone = _ALL if cells.all() else _SEVERAL if cells.sum() > 1 else _ONE
+        times = held[worker, part]
         left = x - _BOX[0] / 2 + 2 + step * (part + 0.5)
         middle = top + _HEAD + 2 + _BAR[1] / 2
         yield Shape(
             f"part {part + 1} of worker {worker + 1}", "bar", left, middle, *_BAR,
-            tone=tone, cells=tuple(map(bool, cells)),
+            tone=_tone(times), cells=tuple(map(bool, times)),
         )  # fmt: skip
+
+
+def _tone(times):
+    """Return the colour of a part that has each worker's gradients so many times."""
+    if times.max() > 1:
+        return _TWICE
+    return _ALL if times.all() else _SEVERAL if times.sum() > 1 else _ONE
 
 
 def _message(plan, message):
@@ -160,9 +168,15 @@ def _told(plan, sent):
     ways = [f"{m.sender + 1}→{m.receiver + 1}" for m in sent]
     if all(m.last - m.first == plan.parts for m in sent):
         return f"all parts: {', '.join(ways)}"
-    # No line may break between a part and its way.
+    together: dict[str, list[str]] = {}
+    for m, way in zip(sent, ways, strict=True):
+        many = m.last - m.first > 1
+        span = f"parts {m.first + 1} to {m.last}" if many else f"part {m.first + 1}"
+        together.setdefault(span, []).append(way)
+    # No line breaks between a part and its first way.
     return "; ".join(
-        f"part\xa0{_parts(plan, m)}:\xa0{way}" for m, way in zip(sent, ways, strict=True)
+        f"{span}: {', '.join(these)}".replace(" ", "\xa0", span.count(" ") + 1)
+        for span, these in together.items()
     )
 
 

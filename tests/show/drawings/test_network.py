@@ -1,7 +1,8 @@
-"""The drawing of an all-reduce, each frame held against its plan, carried out here with sets."""
+"""The drawing of an all-reduce, each frame held against its plan, carried out here with names."""
 
 import itertools
 import math
+from collections import Counter
 
 import pytest
 
@@ -13,7 +14,7 @@ from scalelab.show.drawings import Stepper, all_reduce
 K = 8
 PLANS = {name: plan(K) for name, plan in messages.ALL_REDUCE.items()} | {
     "two nodes": messages.hierarchical(2, 4),
-    "two nodes, wrongly": messages.hierarchical(2, 4, first="all-reduce"),
+    "two nodes, wrongly": messages.hierarchical(2, 4, last="all-reduce"),
     "a ring of three": messages.ring(3),
     "a tree of five": messages.binomial_tree(5),
 }
@@ -21,14 +22,14 @@ plans = pytest.mark.parametrize("name", PLANS)
 
 
 def carried_out(plan, rounds):
-    """Who is in which part of whom after so many rounds, with sets in place of numbers."""
-    held = [[{worker} for _ in range(plan.parts)] for worker in range(plan.workers)]
+    """Who is in which part of whom after so many rounds, with names in place of numbers."""
+    held = [[Counter([worker]) for _ in range(plan.parts)] for worker in range(plan.workers)]
     for sent in plan.rounds[:rounds]:
-        before = [[set(part) for part in parts] for parts in held]
+        before = [[Counter(part) for part in parts] for parts in held]
         for m in sent:
             for part in range(m.first, m.last):
                 come, there = before[m.sender][part], before[m.receiver][part]
-                held[m.receiver][part] = come | there if m.adds else come
+                held[m.receiver][part] = come + there if m.adds else come
     return held
 
 
@@ -46,10 +47,15 @@ def test_every_part_shows_those_whose_gradients_have_come_so_far(name):
         assert len(bars) == plan.workers * plan.parts
         for worker, part in itertools.product(range(plan.workers), range(plan.parts)):
             bar, whose = bars[f"part {part + 1} of worker {worker + 1}"], held[worker][part]
-            assert {who for who, filled in enumerate(bar.cells) if filled} == whose
-            said = {1: "gradients of one worker", plan.workers: "of all"}
-            assert bar.tone == drawn.tones[said.get(len(whose), "of several")]
-        complete = sum(len(part) == plan.workers for parts in held for part in parts)
+            assert [who for who, filled in enumerate(bar.cells) if filled] == sorted(whose)
+            said = {1: "gradients of one worker", plan.workers: "of all"}.get(
+                len(whose), "of several"
+            )
+            wrong = max(whose.values()) > 1
+            assert bar.tone == drawn.tones["with some more than once" if wrong else said]
+        complete = sum(
+            sorted(part.elements()) == [*range(plan.workers)] for parts in held for part in parts
+        )
         told = f"{complete} of {plan.workers * plan.parts} parts"
         assert frame.facts["Hold the whole sum"] == told
 
@@ -98,6 +104,16 @@ def test_nothing_is_drawn_over_a_box_or_a_message_nor_beside_the_paper(name):
         for one in boxes:
             assert one.width / 2 < one.x < drawn.width - one.width / 2
             assert one.height / 2 < one.y < drawn.height - one.height / 2
+
+
+@plans
+def test_only_a_plan_that_adds_twice_says_so(name):
+    drawn = all_reduce(name, PLANS[name])
+    wrong = name == "two nodes, wrongly"
+    assert ("with some more than once" in drawn.tones) == wrong
+    whole = drawn.frames[-1].facts["Hold the whole sum"]
+    parts = PLANS[name].workers * PLANS[name].parts
+    assert whole == f"{0 if wrong else parts} of {parts} parts"
 
 
 @pytest.mark.parametrize("way", messages.ALL_REDUCE)
