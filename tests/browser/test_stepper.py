@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from markupsafe import Markup
+from playwright.sync_api import expect
 
 from scalelab.models.network import messages
-from scalelab.show.drawings import Stepper, all_reduce
+from scalelab.show.drawings import Drawing, Frame, Shape, Stepper, all_reduce
 from scalelab.show.drawings.stepper import path
 from scalelab.show.template import rendered
 from tests.browser.conftest import nothing, visiting
@@ -257,6 +259,29 @@ def test_the_words_do_not_push_what_is_below_up_and_down(playing, width):
             playing.page.evaluate(GO, f"figure-1={which}.{step}")
             heights.add(playing.figure.bounding_box()["height"])
     assert len(heights) == 1
+
+
+def test_two_on_one_page_play_each_for_itself(visit, tmp_path):
+    """Each of one drawing, so there is nothing to choose; the second has every kind of shape."""
+    circle = Shape("a", "circle", 10, 10, 8, 8, text="A")
+    frames = [
+        Frame("Here.", (circle, Shape("t", "text", 30, 5, text="here"))),
+        Frame("There.", (replace(circle, x=30, tone=2), Shape("t", "text", 30, 5, text="there"))),
+    ]
+    two = [Stepper(Drawing(name, name, "A circle.", 40, 20, frames)) for name in ("one", "two")]
+    file = tmp_path / "page.html"
+    file.write_text(rendered("page.html", title="Two", body=two[0].html() + two[1].html()))
+    page = visit(reduced_motion="reduce").page
+    page.goto(f"{file.as_uri()}#figure-2=1")
+    words = page.locator(".sl-caption")
+    expect(words).to_have_text(["Here.", "There."])
+    texts = [stage.locator("text").all_text_contents() for stage in page.locator(".sl-stage").all()]
+    assert texts == [["A", "here"], ["A", "there"]]
+    page.get_by_role("button", name="Step").first.click()
+    page.get_by_role("button", name="Back").last.click()
+    expect(words).to_have_text(["There.", "Here."])
+    links = page.locator(".sl-link").evaluate_all("all => all.map((a) => a.hash)")
+    assert links == ["#figure-1=1", "#figure-2=0"]
 
 
 STILLS = """() => ["sl-player", "sl-stills"].map((name) =>
