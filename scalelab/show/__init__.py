@@ -4,7 +4,8 @@ Read `chart` first: a figure as plain data, made of `series`. `draw` draws it, `
 with a twin as a table, `sliders` makes it a figure to explore, `picture` a file; `words` describes it.
 `columns` are tables, `listing` shows source code, `prose` is Markdown as HTML, `template` whatever is
 written as HTML; `claims` say before a measurement what it should give. `plots` holds the charts of the
-chapters, `scaling` that of a fit, `scorecard` and `report` those of a rubric.
+chapters and `drawings` what plays step by step, `scaling` the chart of a fit, `scorecard` and `report`
+those of a rubric.
 """
 
 from scalelab.face import face
@@ -12,5 +13,5 @@ from scalelab.face import face
 __getattr__, __dir__ = face(
     __name__,
     "sliders listing columns claims prose template chart series draw page picture words "
-    "plots scaling scorecard report",
+    "plots drawings scaling scorecard report",
 )

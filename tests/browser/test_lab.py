@@ -245,6 +245,24 @@ def test_every_figure_of_a_chapter_moves_on_top_of_its_imports(lab, slug):
         sliders_move(page, slug)
 
 
+def test_a_drawing_plays_in_a_notebook(lab):
+    cells = chapter("08_network").code
+    drawn = next(number for number, cell in enumerate(cells) if "drawings.Stepper(" in cell)
+    with opened(lab, "chapters/08_network.ipynb") as page:
+        page.evaluate(RUN, [0, drawn])
+        no_fault_shows(page)
+        figure = page.locator(".sl-figure:has(.sl-stepper)")
+        figure.get_by_role("button", name="Step", exact=True).click()
+        caption = figure.locator(".sl-caption")
+        expect(caption).to_have_text(re.compile("^Round 1 of 14: "), timeout=PATIENCE)
+        figure.get_by_role("slider", name="step").press("End")
+        expect(caption).to_have_text(re.compile("^Round 14 of 14: "))
+        figure.get_by_label("algorithm").select_option("binomial tree")
+        expect(caption).to_have_text(re.compile("^Before the first round"))
+        nothing(overlapping(figure.locator(".sl-readouts :is(dt, dd):visible")))
+        looks_like_a_fold(figure.locator("details > summary"))
+
+
 SAVED = """async (path) => {
   await jupyterapp.commands.execute("docmanager:save");
   const { content } = await jupyterapp.serviceManager.contents.get(path);

@@ -57,13 +57,21 @@ def read(page):
         ]
     for text in soup.find_all(string=True):
         if text.parent.get("type") == "application/json":
-            words += json.loads(text)["texts"]
+            words += spoken(json.loads(text))
         else:
             words.append(text)
     found = Counter(field for word in words for field in WORD.findall(word))
     assert found == Counter(re.findall(r"alert\((\w+)\)", source))
     assert "<script>alert" not in source
     return set(found)
+
+
+def spoken(data):
+    """Return every text in data, however deep."""
+    if isinstance(data, str):
+        return [data]
+    inside = data.values() if isinstance(data, dict) else data if isinstance(data, list) else []
+    return [text for one in inside for text in spoken(one)]
 
 
 def student(**more):

@@ -16,14 +16,12 @@ from scalelab.models.network import (
     collectives,
     crossover,
     ledger,
-    messages,
     network,
     overlap,
 )
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS
-from scalelab.show.plots.arrows import arrows
 from scalelab.show.sliders import Slider
 
 if TYPE_CHECKING:
@@ -36,11 +34,6 @@ LINKS = (1.25e9, 12.5e9, 50e9, 300e9, 450e9, 900e9)
 # One layer of a model of 70 billion parameters, or experts 1,024 wide in place of its feed-forward.
 LAYER = ledger.Layer(855_638_016, 8192, expert=3 * 8192 * 1024, chosen=8)
 GPUS = 8  # of a node
-STEPPED = 8  # workers of the figure that goes through an all-reduce round by round
-WAY = Slider("algorithm", tuple(messages.ALL_REDUCE), start="ring")
-ROUND = Slider("after round", range(1, 2 * (STEPPED - 1) + 1), start=1)
-_SENDS, _GETS = -2.3, -0.2  # where messages leave and arrive, left of the parts
-_LEFT, _RIGHT = -0.84, 0.1  # of the bar of a part, around the mark of what just arrived
 LINK = Slider("link 1/β", LINKS, start=50e9, unit="B/s", follows="link")
 
 
@@ -86,85 +79,6 @@ def regimes(fit: AlphaBeta) -> dict[str, list[str]]:
         "latency": [_ends(one.latency, "s") for one in fit.regimes],
         "bytes of message per second": [_ends(rate, "B/s") for rate in rates],
     }
-
-
-def stepped(way: str, after: float) -> Chart:
-    """An all-reduce after some of its rounds: who just sent, and whose gradients each part now holds.
-
-    The plan is carried out: every worker begins with a power of two, so a sum tells who is in it.
-    """
-    plan = messages.ALL_REDUCE[way](STEPPED)
-    done = min(int(after), len(plan.rounds))
-    sent = plan.rounds[done - 1]
-    begun = messages.MessagePlan(plan.workers, plan.parts, plan.rounds[:done])
-    own = np.repeat(2 ** np.arange(STEPPED)[:, None], plan.parts, axis=1)
-    sums, cost = messages.run(begun, own)
-    _, whole = messages.run(plan, own)
-    complete = sums == 2**STEPPED - 1
-    high = STEPPED + 0.6
-    mine, several, everybody = (
-        _parts(label, there, sums, tone)
-        for label, there, tone in (
-            ("of one worker", sums == own, 0),
-            ("of several", (sums != own) & ~complete, 1),
-            ("of all", complete, 3),
-        )
-    )
-    arrived = [(part + 1, m.receiver + 1) for m in sent for part in range(m.first, m.last)]
-    x, y = zip(*arrived, strict=True)
-    ends = [(_SENDS, m.sender + 1, _GETS, m.receiver + 1) for m in sent]
-    workers, size = tuple(range(1, STEPPED + 1)), own[0].nbytes
-    names = ("sends", "gets", *map(str, workers))
-    middles = (part + (_LEFT + _RIGHT) / 2 for part in workers)
-    return Chart(
-        f"{way.capitalize()} of {STEPPED}: after round {done} of {len(plan.rounds)}",
-        Axis("part", False, _SENDS - 0.3, STEPPED + 0.3, (_SENDS, _GETS, *middles), names),
-        Axis("worker", low=0.4, high=high, ticks=workers),
-        (
-            arrows("sends", ends, STEPPED + 0.6 - _SENDS, high - 0.4, tone=2),
-            mine,
-            several,
-            everybody,
-            Points("just arrived", x, y, "points", tone=2),
-        ),
-        {
-            "Sent in this round": _told(sent),
-            "Paid so far": f"{done}α + {cost.moved / size:g} βM",
-            "In the end": f"{len(plan.rounds)}α + {whole.moved / size:g} βM",
-            "Have the whole sum": f"{complete.all(axis=1).sum()} of {STEPPED} workers",
-        },
-        MODEL,
-    )
-
-
-def _parts(label, there, held, tone):
-    """Return bars for the parts in one state, and in each the workers whose gradients it holds."""
-    spots = [(worker, part) for part, worker in np.argwhere(there.T)]
-    x = [edge for _, part in spots for edge in (part + 1 + _LEFT, part + 1 + _RIGHT, np.nan)]
-    y = [edge for worker, _ in spots for edge in (worker + 1, worker + 1, np.nan)]
-    inside = tuple(_members(int(held[spot])) for spot in spots)
-    return Points(label, x or [np.nan], y or [np.nan], "lane", tone=tone, inside=inside)
-
-
-def _members(total):
-    """Name the workers in a sum: 3 or more in a row, on beyond the last to the first, by their ends."""
-    found = [worker for worker in range(STEPPED) if total >> worker & 1]
-    if len(found) == STEPPED:
-        return "all"
-    begins = [worker for worker in found if (worker - 1) % STEPPED not in found]
-    if len(begins) == 1 and len(found) > 2:
-        return f"{begins[0] + 1}-{(begins[0] + len(found) - 1) % STEPPED + 1}"
-    return "".join(str(worker + 1) for worker in found)
-
-
-def _told(sent):
-    """Say who sends what to whom, for those who see no arrows."""
-    every = all(m.last - m.first == STEPPED for m in sent)
-    ways = (f"{m.sender + 1}→{m.receiver + 1}" for m in sent)
-    if every:
-        return f"all parts: {', '.join(ways)}"
-    ends = (f"{m.first + 1}" + f"-{m.last}" * (m.last - m.first > 1) for m in sent)
-    return "; ".join(f"part {end}: {way}" for end, way in zip(ends, ways, strict=True))
 
 
 def choice(workers: float, size: float, latency: float, speed: float) -> Chart:

@@ -1,0 +1,147 @@
+"""Drawings to HTML: the first frame, how each differs from the one before, and buttons that play them.
+
+The HTML stands on its own, as a chart's does: no request leaves it, and without its script, and on paper,
+chosen frames stand beside each other instead: of several drawings, the last chosen one of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from markupsafe import Markup
+
+from scalelab.refusal import Refusal
+from scalelab.show.drawings.drawing import Drawing, Frame, Shape, lasting
+from scalelab.show.template import rendered
+
+_TIP = 5.0  # of an arrow: how far its two strokes reach back, and half of that to the sides
+_GAP = 0.8  # between the cells of a bar
+State = list[Any]  # x, y, tone, what is written or filled, and where it came from
+
+
+class Stepper:
+    """A drawing that notebooks and pages know how to play; of several, the reader chooses one.
+
+    `choose` is what the choice is called. The drawings share their paper, tones and names of facts, and
+    what has the same key in two of them is the same thing.
+    """
+
+    def __init__(self, *drawings: Drawing, choose: str = "drawing") -> None:
+        self.drawings, self.choose = drawings, choose
+        shared = {(one.width, one.height, tuple(one.frames[0].facts)) for one in drawings}
+        if len(shared) != 1:
+            raise Refusal(
+                f"drawings must be at least one, and share size and names of facts, got "
+                f"{len(shared)} different: show them apart"
+            )
+        self.things = lasting(tuple(frame for one in drawings for frame in one.frames))
+
+    def html(self) -> Markup:
+        """Return the drawing, its controls, its table twin and the script that plays it."""
+        first = self.drawings[0]
+        return rendered(
+            "show/drawings/stepper.html",
+            drawings=self.drawings,
+            choose=self.choose,
+            first=first,
+            shapes=self._shapes(first.frames[0]),
+            stills=[
+                (one, step, self._shapes(one.frames[step], absent=False))
+                for one in self.drawings
+                for step in one.chosen[-1 if len(self.drawings) > 1 else 0 :]
+            ],
+            tones={name: tone for one in self.drawings for name, tone in one.tones.items()},
+            data=self._data(),
+            path=path,
+        )
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        said = [one.describe(0) for one in self.drawings]
+        steps = [frame.caption for one in self.drawings for frame in one.frames[1:]]
+        return {"text/html": self.html(), "text/plain": "\n".join([*said, *steps])}
+
+    def _shapes(self, frame: Frame, absent: bool = True) -> list[tuple[Shape, bool]]:
+        """Return each thing as it is in a frame, or first will be, and whether it is there."""
+        there = {shape.key: shape for shape in frame.shapes}
+        return [
+            (there.get(key, thing), key in there)
+            for key, thing in self.things.items()
+            if absent or key in there
+        ]
+
+    def _data(self) -> dict[str, Any]:
+        """Return what the script needs: of each frame its words, and the states that differ."""
+        numbers = {key: number for number, key in enumerate(self.things)}
+        texts: dict[str, int] = {}
+        return {
+            "drawings": [
+                {
+                    "title": one.title,
+                    "about": f"{one.title}. {one.about}",
+                    "frames": [
+                        [frame.caption, list(frame.facts.values()), changes]
+                        for frame, changes in zip(
+                            one.frames, _changes(one.frames, numbers, texts), strict=True
+                        )
+                    ],
+                }
+                for one in self.drawings
+            ],
+            "texts": list(texts),
+        }
+
+
+def path(shape: Shape) -> str:
+    """Return the path of an arrow, or of the cells of a bar that are filled.
+
+    >>> path(Shape("a", "arrow", 0, 0, 10, 0))
+    'M0 0L10 0M5 -2.5L10 0L5 2.5'
+    >>> path(Shape("b", "bar", 0, 0, 4, 10, cells=(True, False)))
+    'M-2 0.4h4v4.2h-4z'
+    """
+    if shape.kind == "arrow":
+        x, y = shape.width, shape.height
+        length = (x**2 + y**2) ** 0.5 or 1.0
+        back, side = (_TIP * x / length, _TIP * y / length), (-y / length, x / length)
+        ends = [
+            f"{x - back[0] - way * side[0] * _TIP / 2:.4g} {y - back[1] - way * side[1] * _TIP / 2:.4g}"
+            for way in (1, -1)
+        ]
+        tip = f"{x:.4g} {y:.4g}"
+        return f"M0 0L{tip}M{ends[0]}L{tip}L{ends[1]}"
+    each = shape.height / max(len(shape.cells), 1)
+    return "".join(
+        f"M{-shape.width / 2:.4g} {shape.height / 2 - each * (at + 1) + _GAP / 2:.4g}"
+        f"h{shape.width:.4g}v{each - _GAP:.4g}h{-shape.width:.4g}z"
+        for at, filled in enumerate(shape.cells)
+        if filled
+    )
+
+
+def _changes(
+    frames: Iterable[Frame], numbers: dict[str, int], texts: dict[str, int]
+) -> list[list[State]]:
+    """Return, of each frame, [number, state] of what is new or differs, and [number] of what has gone."""
+    before: dict[str, State] = {}
+    found = []
+    for frame in frames:
+        now = {shape.key: _state(shape, texts) for shape in frame.shapes}
+        differs = [
+            [numbers[key], *state]
+            for key, state in now.items()
+            if state != before.get(key) or len(state) > 4  # it comes from somewhere once more
+        ]
+        found.append([*differs, *([numbers[key]] for key in before if key not in now)])
+        before = now
+    return found
+
+
+def _state(shape: Shape, texts: dict[str, int]) -> State:
+    if shape.kind == "arrow":
+        said: float = round(shape.weight, 2)
+    else:
+        word = path(shape) if shape.kind == "bar" else shape.text
+        said = texts.setdefault(word, len(texts))
+    came = [round(one, 1) for one in shape.start] if shape.start else []
+    return [round(shape.x, 1), round(shape.y, 1), shape.tone, said, *came]

@@ -1,0 +1,322 @@
+"""Drawings that play, in a page of their own: each step must show what Python drew, however it is asked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from markupsafe import Markup
+from playwright.sync_api import expect
+
+from scalelab.models.network import messages
+from scalelab.show.drawings import Drawing, Frame, Shape, Stepper, all_reduce
+from scalelab.show.drawings.stepper import path
+from scalelab.show.template import rendered
+from tests.browser.conftest import nothing, visiting
+from tests.browser.figures import GO
+from tests.browser.test_figures import PHONE, drag
+
+STATE = """(figure) => ({
+  words: figure.querySelector(".sl-caption").textContent,
+  title: figure.querySelector(".sl-title").textContent,
+  alt: figure.querySelector(".sl-stage svg").getAttribute("aria-label"),
+  facts: [...figure.querySelectorAll(".sl-readouts dd")].map((e) => e.textContent),
+  spoken: figure.querySelector("input").getAttribute("aria-valuetext"),
+  step: Number(figure.querySelector("input").value),
+  which: Number(figure.querySelector("select").value),
+  play: figure.querySelector(".sl-play").textContent,
+  things: [...figure.querySelectorAll(".sl-stage svg > g")]
+    .filter((e) => getComputedStyle(e).visibility === "visible")
+    .map((e) => [
+      e.classList[0].slice(3), e.style.transform.match(/[-0-9.]+/g).map(Number), e.style.color,
+      e.querySelector("path")?.getAttribute("d") ?? "", e.textContent,
+      e.classList.contains("sl-arrow") ? parseFloat(e.querySelector("path").style.strokeWidth) : 1,
+    ]),
+})"""
+
+
+@pytest.fixture(scope="module")
+def stepper():
+    """The four of Section 3.8."""
+    return Stepper(
+        *[all_reduce(name, plan(8)) for name, plan in messages.ALL_REDUCE.items()],
+        choose="algorithm",
+    )
+
+
+@pytest.fixture(scope="module")
+def address(stepper, tmp_path_factory):
+    file = tmp_path_factory.mktemp("stepper") / "page.html"
+    body = Markup("<h1>All-reduce</h1>") + stepper.html()
+    file.write_text(rendered("page.html", title="All-reduce", body=body))
+    return file.as_uri()
+
+
+class Playing:
+    """The drawing in an open page, beside what Python draws."""
+
+    def __init__(self, visit, stepper, address) -> None:
+        self.visit, self.stepper = visit, stepper
+        visit.open(address)
+        self.page, self.figure = visit.page, visit.page.locator(".sl-figure")
+        self.slider = self.figure.get_by_role("slider", name="step", exact=True)
+
+    def button(self, name: str):
+        return self.figure.get_by_role("button", name=name, exact=True)
+
+    def shows(self, step: int, which: int = 0) -> dict:
+        """Hold all that the page shows against Python's frame."""
+        state = self.figure.evaluate(STATE)
+        assert (state["which"], state["step"]) == (which, step)
+        drawing = self.stepper.drawings[which]
+        frame = drawing.frames[step]
+        assert state["words"] == frame.caption
+        assert state["title"] == drawing.title
+        assert state["alt"] == drawing.describe(step)
+        assert state["facts"] == list(frame.facts.values())
+        assert state["spoken"] == f"{step} of {len(drawing.frames) - 1}"
+        assert sorted(state["things"]) == sorted(map(drawn, frame.shapes))
+        return state
+
+    def settled(self, step: int, which: int = 0) -> dict:
+        """Wait until what moves has arrived, then hold it against Python's frame."""
+        self.page.wait_for_timeout(900)
+        return self.shows(step, which)
+
+
+def drawn(shape) -> list:
+    """What a page says of a shape."""
+    return [
+        shape.kind,
+        [round(shape.x, 1), round(shape.y, 1)],
+        f"var(--sl-tone-{shape.tone})",
+        path(shape) if shape.kind in ("arrow", "bar") else "",
+        shape.text,
+        round(shape.weight, 2) if shape.kind == "arrow" else 1,
+    ]
+
+
+@pytest.fixture
+def playing(visit, stepper, address):
+    """The drawing where nothing moves, so that a step is there at once."""
+    return Playing(visit(reduced_motion="reduce"), stepper, address)
+
+
+def test_every_step_of_every_drawing_is_what_python_drew(playing):
+    playing.shows(0)
+    for which, one in enumerate(playing.stepper.drawings):
+        playing.figure.get_by_label("algorithm").select_option(one.name)
+        playing.shows(0, which)
+        for step in range(1, len(one.frames)):
+            playing.slider.press("ArrowRight")
+            playing.shows(step, which)
+    playing.slider.press("Home")
+    playing.shows(0, which)
+
+
+def test_a_step_forward_and_back_is_where_one_was(playing):
+    step, back = playing.button("Step"), playing.button("Back")
+    assert back.is_disabled()
+    step.click()
+    step.click()
+    playing.shows(2)
+    back.click()
+    playing.shows(1)
+    playing.slider.press("End")
+    playing.shows(14)
+    assert step.is_disabled()
+
+
+def test_keys_step_from_the_buttons_and_play_from_the_slider(playing):
+    keyboard = playing.page.keyboard
+    playing.figure.get_by_label("algorithm").focus()
+    for stop in (playing.button("Play"), playing.button("Step"), playing.slider):
+        keyboard.press("Tab")
+        assert stop.evaluate("e => e === document.activeElement")
+        assert stop.evaluate("e => getComputedStyle(e).outlineStyle") != "none"
+    playing.button("Play").focus()
+    keyboard.press("ArrowRight")
+    keyboard.press("ArrowRight")
+    keyboard.press("ArrowLeft")
+    playing.shows(1)
+    playing.slider.focus()
+    keyboard.press(" ")
+    assert playing.shows(2)["play"] == "Pause"
+    keyboard.press(" ")
+    assert playing.shows(2)["play"] == "Play"
+
+
+def test_it_plays_to_the_end_and_begins_anew(visit, stepper, address):
+    one = Playing(visit(reduced_motion="reduce"), stepper, address)
+    one.page.clock.install()
+    one.visit.open(address)
+    one.button("Play").click()
+    one.page.clock.run_for(1900 * 3 + 100)
+    one.shows(4)
+    one.page.clock.run_for(1900 * 12)
+    assert one.shows(14)["play"] == "Play"
+    one.button("Play").click()
+    one.shows(1)
+    one.button("Pause").click()
+    one.page.clock.run_for(1900 * 3)
+    one.shows(1)
+
+
+def test_a_message_moves_from_its_sender_and_is_counted_when_it_arrives(visit, stepper, address):
+    one = Playing(visit(), stepper, address)
+    one.button("Step").click()
+    place = "(e) => { const box = e.getBoundingClientRect(); return [box.x, box.y]; }"
+    box = one.figure.locator(".sl-stage g.sl-box:not(.sl-gone)").last
+    moves = "(e) => e.getAnimations({ subtree: true }).length"
+    assert one.figure.evaluate(moves) > 0
+    begin = box.evaluate(place)
+    one.settled(1)
+    assert one.figure.evaluate(moves) == 0
+    assert box.evaluate(place) != begin
+
+
+def test_nothing_moves_for_a_reader_who_wants_it_still(playing):
+    playing.button("Step").click()
+    assert playing.figure.evaluate("(e) => e.getAnimations({ subtree: true }).length") == 0
+    playing.shows(1)
+
+
+def test_a_link_brings_another_reader_to_the_same_step(playing, visit, stepper):
+    playing.figure.get_by_label("algorithm").select_option("halving-doubling")
+    for _ in range(3):
+        playing.slider.press("ArrowRight")
+    link = playing.figure.get_by_role("link", name="Link to this step").evaluate("a => a.href")
+    assert re.search(r"#figure-1=2\.3$", link)  # as `test_pages` knows them
+    Playing(visit(), stepper, link).shows(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("hostile", "where"),
+    [("figure-1=x", (0, 0)), ("figure-1=", (0, 0)), ("%00", (0, 0)), ("figure-1=9.99", (6, 3)),
+     ("figure-2=1.1", (0, 0)), ("figure-1=5", (5, 0))],
+)  # fmt: skip
+def test_an_address_that_asks_for_nonsense_changes_nothing_or_stops_at_the_end(
+    playing, hostile, where
+):
+    playing.page.evaluate(GO, hostile)
+    playing.shows(*where)
+
+
+def test_a_finger_drags_the_slider_and_wipes_the_picture(visit, stepper, address):
+    one = Playing(visit(reduced_motion="reduce", **PHONE), stepper, address)
+    drag(one.visit, one.slider)
+    one.shows(14)
+    wipe(one, 0.3, 0.7)
+    one.shows(13)
+    wipe(one, 0.7, 0.3)
+    one.shows(14)
+    one.button("Back").tap()
+    one.shows(13)
+
+
+def wipe(one, start: float, end: float) -> None:
+    """Wipe over the picture with a finger, from one share of its width to another."""
+    finger = one.visit.context.new_cdp_session(one.page)
+    stage = one.figure.locator(".sl-stage")
+    stage.scroll_into_view_if_needed()
+    box = stage.bounding_box()
+    for kind, share in (
+        ("Start", start),
+        ("Move", (start + end) / 2),
+        ("Move", end),
+        ("End", None),
+    ):
+        at = {"x": box["x"] + (share or 0) * box["width"], "y": box["y"] + box["height"] / 2}
+        points = [] if share is None else [at]
+        finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+
+
+SMALLEST = """(figure) => Math.min(...[...figure.querySelectorAll(".sl-stage text")]
+  .map((e) => e.getBoundingClientRect()).filter((box) => box.height).map((box) => box.height))"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone_and_breaks_no_rule_of_accessibility(visit, stepper, address, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    one = Playing(visit(color_scheme=scheme, **PHONE), stepper, address)
+    for where in ("0.3", "2.1"):
+        one.page.evaluate(GO, f"figure-1={where}")
+        assert one.page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert one.figure.evaluate(SMALLEST) >= 10  # of a line of text, in px
+        found = Axe().run(one.page)
+        assert [one["id"] for one in found.response["violations"]] == []
+
+
+@pytest.mark.parametrize("width", [360, 390, 700, 1280])
+def test_the_words_do_not_push_what_is_below_up_and_down(playing, width):
+    """Who steps or plays finds the rest of the page where it was."""
+    playing.page.set_viewport_size({"width": width, "height": 900})
+    heights = set()
+    for which, one in enumerate(playing.stepper.drawings):
+        for step in range(len(one.frames)):
+            playing.page.evaluate(GO, f"figure-1={which}.{step}")
+            heights.add(playing.figure.bounding_box()["height"])
+    assert len(heights) == 1
+
+
+def test_two_on_one_page_play_each_for_itself(visit, tmp_path):
+    """Each of one drawing, so there is nothing to choose; the second has every kind of shape."""
+    circle = Shape("a", "circle", 10, 10, 8, 8, text="A")
+    frames = [
+        Frame("Here.", (circle, Shape("t", "text", 30, 5, text="here"))),
+        Frame("There.", (replace(circle, x=30, tone=2), Shape("t", "text", 30, 5, text="there"))),
+    ]
+    two = [Stepper(Drawing(name, name, "A circle.", 40, 20, frames)) for name in ("one", "two")]
+    file = tmp_path / "page.html"
+    file.write_text(rendered("page.html", title="Two", body=two[0].html() + two[1].html()))
+    page = visit(reduced_motion="reduce").page
+    page.goto(f"{file.as_uri()}#figure-2=1")
+    words = page.locator(".sl-caption")
+    expect(words).to_have_text(["Here.", "There."])
+    texts = [stage.locator("text").all_text_contents() for stage in page.locator(".sl-stage").all()]
+    assert texts == [["A", "here"], ["A", "there"]]
+    page.get_by_role("button", name="Step").first.click()
+    page.get_by_role("button", name="Back").last.click()
+    expect(words).to_have_text(["There.", "Here."])
+    links = page.locator(".sl-link").evaluate_all("all => all.map((a) => a.hash)")
+    assert links == ["#figure-1=1", "#figure-2=0"]
+
+
+STILLS = """() => ["sl-player", "sl-stills"].map((name) =>
+  document.querySelector(`.${name}`).checkVisibility())"""
+
+
+def test_on_paper_and_without_a_script_chosen_frames_stand_instead(visit, stepper, address):
+    one = Playing(visit(), stepper, address)
+    assert one.page.evaluate(STILLS) == [True, False]
+    one.page.emulate_media(media="print")
+    assert one.page.evaluate(STILLS) == [False, True]
+    other = visit(java_script_enabled=False, viewport={"width": 360, "height": 740})
+    other.page.goto(address)
+    assert other.page.evaluate(STILLS) == [False, True]
+    assert other.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_it_plays_where_a_notebook_puts_it_into_a_page_that_is_there(browser, stepper, tmp_path):
+    """As JupyterLab does: HTML first, then each script made anew."""
+    (tmp_path / "lab.html").write_text(
+        '<!doctype html><link rel="icon" href="data:,"><body data-jp-theme-light="false"><div></div>'
+    )
+    insert = """(html) => {
+      const box = document.querySelector("div");
+      box.innerHTML = html;
+      box.querySelectorAll("script").forEach((script) => {
+        const anew = document.createElement("script");
+        [...script.attributes].forEach(({ name, value }) => anew.setAttribute(name, value));
+        anew.textContent = script.textContent;
+        script.replaceWith(anew);
+      });
+    }"""
+    with visiting(browser) as visit:
+        visit.page.goto((tmp_path / "lab.html").as_uri())
+        visit.page.evaluate(insert, str(stepper.html()))
+        visit.page.get_by_role("button", name="Step").click()
+        assert visit.page.locator(".sl-caption").inner_text().startswith("Round 1 of 14")
+        nothing(visit.faults)
