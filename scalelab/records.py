@@ -170,7 +170,7 @@ class Split:
     compute: float  # working, whatever else went on
     exposed: float  # communicating, with no compute to hide it
     launch: float  # the device had nothing to do, and the host was about to give it something
-    idle: float  # nothing that the trace shows
+    idle: float  # none of these
     communication: float  # all of it: exposed or hidden
     machine: Machine
     date: str

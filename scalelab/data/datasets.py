@@ -43,7 +43,7 @@ class Series:
     counted: str  # what a worker is: GPUs, nodes, threads, users
     scaling: str  # what was held fixed: "strong", "weak", "load" (more users, same machine), or ""
     claimed: str  # what the source calls it, where it says so
-    group: str  # series of one program or system are not independent; they share this word
+    group: str  # series that share this word are of one program or system, and not independent
     teaches: str
     traps: tuple[str, ...]
     columns: tuple[Column, ...] = ()

@@ -235,7 +235,7 @@ def test_the_cards_stand_in_the_order_of_the_package(cards):
 
 def test_the_page_says_how_many_series_and_groups_there_are():
     assert f"These {len(ALL)} series" in PAGE
-    assert f"there are {len({series.group for series in ALL})}." in PAGE
+    assert f"there are {len({series.group for series in ALL})} groups" in PAGE
     nodes = max((max(s.workers), s.counted) for s in ALL if "node" in s.counted)
     assert f"one processor up to {nodes[0]:,} nodes" in PAGE
 
