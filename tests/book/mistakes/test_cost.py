@@ -90,7 +90,7 @@ def test_the_forecast_of_the_night_leaves_the_accumulated_row_out():
     assert hours["128, at worst"] == pytest.approx(21.2, abs=0.05)
     assert "best guess late by 2 min" in printed
     assert (
-        "by two minutes, and the 90% interval reaches from 11.2 hours to 21.2"
+        "by two minutes, and the 90% interval reaches from 11.25 hours to 21.23"
         in (CHAPTER["practical-rest"])
     )
 

@@ -226,8 +226,8 @@ def test_the_cap_comes_as_close_to_the_rows_it_saw_and_closer_to_a_row_it_did_no
 
     seen, unseen = {}, {}
     for family in ("usl", "hard cap"):
-        seen[family] = np.sqrt(np.mean(np.square(errors(rows, family, rows.sizes))))
-        left = [errors(rows.at(rows.workers != k), family, [k])[0] for k in rows.sizes]
+        seen[family] = np.sqrt(np.mean(np.square(errors(rows, family, rows.workers))))
+        left = [errors(rows.at(rows.workers != k), family, [k])[0] for k in rows.workers]
         unseen[family] = np.sqrt(np.mean(np.square(left)))
     assert seen["hard cap"] == pytest.approx(seen["usl"], rel=0.03)
     assert unseen["hard cap"] < 0.75 * unseen["usl"]
