@@ -53,9 +53,14 @@ def alike(values: Iterable[SupportsFloat], unit: str = "", digits: int = 3) -> l
     >>> alike([1.0001, 1.0002, 3])
     ['1.0001', '1.0002', '3']
     """
-    numbers = [scalar(value) for value in values]
+    try:
+        numbers = [scalar(value) for value in values]
+    except TypeError:  # a single value, or what is no value at all
+        numbers = [math.nan]
+    if any(map(math.isnan, numbers)):
+        raise Refusal(f"values must be a row of numbers, got {shown(values)}: write one by text")
     finite = sorted((number for number in numbers if math.isfinite(number)), key=abs)
-    middle = text(finite[len(finite) // 2], unit, digits) if finite else ""
+    middle = text(finite[len(finite) // 2] if finite else 0.0, unit, digits)
     name = middle.partition(" ")[2]
     factor = next((factor for known, factor, _ in _scales(unit) if known == name), 1.0)
 
