@@ -173,8 +173,10 @@ def rows_of(table: ScalingTable) -> tuple[Rows, list[str]]:
 
 def kind(table: ScalingTable) -> str:
     """What was held fixed: "strong", "weak", "load" (the machine), or "" where the table does not tell."""
-    stated = {sizes.stated(table, quantity) for quantity in ("work", "batch")}
-    if study.weak(table) or (table.measure == "throughput" and "weak" in stated):
+    # A batch that grows says so of rates only: a time may be that of one job in larger batches.
+    quantities = ("work", "batch") if table.measure == "throughput" else ("work",)
+    stated = {sizes.stated(table, quantity) for quantity in quantities}
+    if study.weak(table) or "weak" in stated:
         return "weak"
     if table.claimed == "load":
         return "load"

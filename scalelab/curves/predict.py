@@ -108,10 +108,9 @@ def carried_on(rows: Rows, times: float) -> float:
     step, rose = _last_step(rows)
     if rows.grows or rose <= 1:
         return times ** (math.log(rose) / math.log(step))
-    divided = (1 - 1 / rose) / (
-        1 - 1 / step
-    )  # the share of the time that divides, on the smaller size
-    divides = divided * rose / step  # and on the larger
+    # The share of the time that divides, on the smaller size of the two, and then on the larger.
+    divided = (1 - 1 / rose) / (1 - 1 / step)
+    divides = divided * rose / step
     return 1 / (1 - divides + divides / times)
 
 

@@ -312,6 +312,12 @@ def test_what_was_held_fixed_is_read_from_the_table():
     assert set(told) == {"weak", "strong", "", "load"}
     batch = columns(workers=K, throughput=RATES, batch=[32 * k for k in K])
     assert kind(parse("t", batch)) == "weak"
+    # Work that grows is told by its column, also of times; a batch that grows may serve one job.
+    grown = parse("t", columns(workers=K, seconds=[60, 61, 62, 63.5, 65], work=K))
+    assert (kind(grown), judge(grown, [32]).rows.grows) == ("weak", True)
+    assert judge(grown, [32]).coverage.kind in ("weak", "")
+    larger = columns(workers=K, seconds=TIMES, batch=[32 * k for k in K])
+    assert kind(parse("t", larger)) == "strong"
     assert (
         "is not said: it is taken not to"
         in judge(parse("t", columns(workers=K, throughput=RATES)), [64]).remarks[-1]
