@@ -65,9 +65,15 @@ def _agent(entry, arguments, workers, deadline, folder):
                 return super()._start_workers(group)
 
         def _monitor_workers(self, group):
-            # A rank whose result is delivered still waits for the others, so it cannot be gone.
-            gone = [worker.global_rank for worker in group.workers if not _alive(worker.id)]
             result = super()._monitor_workers(group)
+            # A rank whose result is delivered still waits for the others, and any exit but 0 torch
+            # reports itself. Its process id tells less: it is free before the exit code is known.
+            codes = [process.exitcode for process in self._pcontext._pc.processes]
+            gone = [
+                worker.global_rank
+                for worker, code in zip(group.workers, codes, strict=True)
+                if code == 0
+            ]
             if result.state == WorkerState.HEALTHY and gone:
                 wrote = crash.output(folder, gone[0])
                 raise Failed(f"an exit without a result on rank {gone[0]}", wrote)
@@ -112,14 +118,6 @@ def _cause(failure):
         line = " ".join(data["message"].split()).removesuffix(":")
         return line if len(line) <= 200 else f"{line[:197]}..."
     return failure.signal_name() if failure.exitcode < 0 else f"exit code {failure.exitcode}"
-
-
-def _alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 @contextlib.contextmanager

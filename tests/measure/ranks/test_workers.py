@@ -103,6 +103,28 @@ def test_a_rank_that_fails_takes_the_others_with_it_and_is_named(how, rank, scra
     assert list(scratch.iterdir()) == []
 
 
+SLOW_TO_TELL = """
+from scalelab.measure.ranks import agent, workers
+from tests.measure import worker_jobs
+agent._PRELOADED.append("tests.measure.slow_server")
+for how in ("raise", "exit", "killed"):
+    try:
+        workers.launch(worker_jobs.fail, 2, how=how, folder=".", rank=1)
+    except workers.WorkerError as error:
+        print(error)
+"""
+
+
+def test_a_rank_whose_exit_code_comes_late_is_not_taken_for_one_that_left_silently(tmp_path):
+    """Its process is gone before the fork server has told how, the longer the busier the machine."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", SLOW_TO_TELL]
+    run = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    said = run.stdout.splitlines()
+    for how, line in zip(("raise", "exit", "killed"), said, strict=True):
+        assert HOW[how].format(1) in line
+
+
 def test_a_job_that_hangs_ends_at_its_limit(scratch, tmp_path):
     """Where each rank stood tells the one that sleeps from the one that waits for it."""
     stood = r"rank 0 in all_reduce at \S+:\d+, rank 1 in fail at worker_jobs.py:"
