@@ -12,15 +12,19 @@ from dataclasses import dataclass, field
 from scalelab.records import Stamp
 from scalelab.refusal import Refusal
 
-KINDS = ("arrow", "box", "circle", "bar", "text")  # what stands first lies below the others
+KINDS = ("line", "arrow", "box", "block", "circle", "bar", "text")
+_BELOW = ("line", "arrow")  # the others
+ALIGNED = ("start", "middle", "end")
 
 
 @dataclass(frozen=True)
 class Shape:
     """One thing in one frame: a box, circle, bar or text around (x, y), or an arrow that begins there.
 
-    An arrow leads `width` to the right and `height` down. A bar is a column of cells, the first at its
-    bottom, and those that are true are filled. What has a `start` came from there in this step.
+    An arrow leads `width` to the right and `height` down, and so does a line, which has no tip. A bar is a
+    column of cells, the first at its bottom, and those that are true are filled. A block is filled whole,
+    and it alone may grow and shrink. A text starts, ends or has its middle at x. What has a `start` came
+    from there in this step.
     """
 
     key: str
@@ -34,17 +38,23 @@ class Shape:
     weight: float = 1.0  # of an arrow's line
     cells: tuple[bool, ...] = ()
     start: tuple[float, float] | None = None
+    align: str = "middle"
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise Refusal(
                 f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}: it says what is drawn"
             )
+        if self.align not in ALIGNED:
+            raise Refusal(
+                f"align must be one of {', '.join(ALIGNED)}, got {self.align!r}: it places a text"
+            )
 
     @property
-    def lasting(self) -> tuple[str, float, float, int]:
+    def lasting(self) -> tuple[str, float, float, int, str]:
         """What may not change from frame to frame."""
-        return self.kind, self.width, self.height, len(self.cells)
+        size = (0.0, 0.0) if self.kind == "block" else (self.width, self.height)
+        return self.kind, *size, len(self.cells), self.align
 
 
 @dataclass(frozen=True)
@@ -122,4 +132,4 @@ def lasting(frames: tuple[Frame, ...]) -> dict[str, Shape]:
                     f"{shape.key!r} must keep its kind and size in all frames, got {first.lasting} and "
                     f"{shape.lasting}: another thing has another key"
                 )
-    return dict(sorted(found.items(), key=lambda item: item[1].kind != "arrow"))
+    return dict(sorted(found.items(), key=lambda item: item[1].kind not in _BELOW))

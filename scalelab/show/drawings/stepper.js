@@ -21,8 +21,13 @@
   const put = (thing, x, y) => { thing.style.transform = `translate(${x}px,${y}px)`; };
   const write = (thing, tone, said) => {
     thing.style.color = `var(--sl-tone-${tone})`;
-    const path = thing.querySelector("path"), text = thing.querySelector("text");
-    if (thing.classList.contains("sl-arrow")) path.style.strokeWidth = `${said}px`;
+    const path = thing.querySelector("path"), text = thing.querySelector("text"), rect = thing.querySelector("rect");
+    if (thing.classList.contains("sl-block")) {
+      const [word, width, height] = said;
+      const sides = { x: -width / 2, y: -height / 2, width, height };
+      Object.entries(sides).forEach(([side, value]) => { rect.style[side] = `${value}px`; });
+      text.textContent = data.texts[word];
+    } else if (thing.matches(".sl-line, .sl-arrow")) path.style.strokeWidth = `${said}px`;
     else if (path) path.setAttribute("d", data.texts[said]);
     else if (text) text.textContent = data.texts[said];
   };

@@ -93,13 +93,15 @@ class Stepper:
 
 
 def path(shape: Shape) -> str:
-    """Return the path of an arrow, or of the cells of a bar that are filled.
+    """Return the path of a line or an arrow, or of the cells of a bar that are filled.
 
     >>> path(Shape("a", "arrow", 0, 0, 10, 0))
     'M0 0L10 0M5 -2.5L10 0L5 2.5'
     >>> path(Shape("b", "bar", 0, 0, 4, 10, cells=(True, False)))
     'M-2 0.4h4v4.2h-4z'
     """
+    if shape.kind == "line":
+        return f"M0 0L{shape.width:.4g} {shape.height:.4g}"
     if shape.kind == "arrow":
         x, y = shape.width, shape.height
         length = (x**2 + y**2) ** 0.5 or 1.0
@@ -138,10 +140,13 @@ def _changes(
 
 
 def _state(shape: Shape, texts: dict[str, int]) -> State:
-    if shape.kind == "arrow":
-        said: float = round(shape.weight, 2)
+    said: float | list[float]
+    if shape.kind in ("line", "arrow"):
+        said = round(shape.weight, 2)
     else:
         word = path(shape) if shape.kind == "bar" else shape.text
         said = texts.setdefault(word, len(texts))
+        if shape.kind == "block":
+            said = [said, round(shape.width, 1), round(shape.height, 1)]
     came = [round(one, 1) for one in shape.start] if shape.start else []
     return [round(shape.x, 1), round(shape.y, 1), shape.tone, said, *came]

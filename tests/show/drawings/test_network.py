@@ -18,6 +18,11 @@ PLANS = {name: plan(K) for name, plan in messages.ALL_REDUCE.items()} | {
     "a ring of three": messages.ring(3),
     "a tree of five": messages.binomial_tree(5),
 }
+SHOWN = {
+    "all-reduce": lambda: Stepper(
+        *[all_reduce(name, PLANS[name]) for name in messages.ALL_REDUCE], choose="algorithm"
+    )
+}
 plans = pytest.mark.parametrize("name", PLANS)
 
 

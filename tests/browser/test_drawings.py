@@ -1,0 +1,102 @@
+"""Every drawing of the book, step by step: what a browser makes of it can be read, wide or narrow."""
+
+from __future__ import annotations
+
+import pytest
+from markupsafe import Markup
+
+from scalelab.show.template import rendered
+from tests.browser.conftest import nothing
+from tests.browser.figures import GO
+from tests.browser.test_figures import PHONE
+from tests.browser.test_stepper import Playing
+from tests.sampling import sampled
+from tests.show.drawings import every
+
+SMALLEST = """(figure) => Math.min(...[...figure.querySelectorAll(".sl-stage text")]
+  .map((e) => e.getBoundingClientRect()).filter((box) => box.height).map((box) => box.height))"""
+
+# What cannot be read in a step: a text outside of the paper, wider than its box, on another text or box.
+UNREADABLE = """(figure) => {
+  const there = (e) => getComputedStyle(e).visibility === "visible";
+  const paper = figure.querySelector(".sl-stage svg").getBoundingClientRect();
+  const inside = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1
+    && a.top >= b.top - 2 && a.bottom <= b.bottom + 2;
+  const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+  const groups = [...figure.querySelectorAll(".sl-stage svg > g")].filter(there);
+  const texts = groups.map((group, at) => ({
+    at, said: group.querySelector("text")?.textContent.trim(),
+    box: group.querySelector("text")?.getBoundingClientRect(),
+    own: group.querySelector("rect, ellipse")?.getBoundingClientRect(),
+  })).filter(({ said }) => said);
+  const found = [];
+  texts.forEach((one, turn) => {
+    if (!inside(one.box, paper)) found.push(`${one.said}: outside of the paper`);
+    if (one.own && (one.box.width > one.own.width + 1 || one.box.height > one.own.height + 5))
+      found.push(`${one.said}: larger than its box`);
+    texts.slice(turn + 1).filter((other) => over(one.box, other.box))
+      .forEach((other) => found.push(`${one.said}: on ${other.said}`));
+    groups.slice(one.at + 1).map((group) => group.querySelector("rect, ellipse")?.getBoundingClientRect())
+      .filter((box) => box?.width && over(one.box, box))
+      .forEach(() => found.push(`${one.said}: under a box`));
+  });
+  return found;
+}"""
+
+drawings = pytest.mark.parametrize("name", sampled(list(every()), 3))
+
+
+@pytest.fixture
+def open_drawing(visit, tmp_path):
+    """Open a drawing in a page of its own."""
+
+    def opened(name: str, **options) -> Playing:
+        stepper = every()[name]()
+        file = tmp_path / "page.html"
+        file.write_text(
+            rendered("page.html", title=name, body=Markup("<h1>A drawing</h1>") + stepper.html())
+        )
+        return Playing(visit(reduced_motion="reduce", **options), stepper, file.as_uri())
+
+    return opened
+
+
+@drawings
+def test_every_step_is_what_python_drew_and_can_be_read_on_a_phone(name, open_drawing):
+    one, found = open_drawing(name, **PHONE), []
+    many = len(one.stepper.drawings) > 1
+    for which, drawing in enumerate(one.stepper.drawings):
+        for step in range(len(drawing.frames)):
+            one.page.evaluate(
+                GO, f"figure-1={f'{which}.' if many else ''}{step}"
+            ) if step or which else None
+            one.shows(step, which)
+            found += [f"{drawing.name} {step}: {what}" for what in one.figure.evaluate(UNREADABLE)]
+    assert one.page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert one.figure.evaluate(SMALLEST) >= 10  # of a line of text, in px
+    nothing(found)
+
+
+@drawings
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_breaks_no_rule_of_accessibility(name, scheme, open_drawing):
+    from axe_playwright_python.sync_playwright import Axe
+
+    one = open_drawing(name, color_scheme=scheme)
+    one.slider.press("End")
+    found = Axe().run(one.page).response["violations"]
+    nothing([f"{fault['id']}: {node['html']}" for fault in found for node in fault["nodes"]])
+
+
+@drawings
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_words_do_not_push_what_is_below_up_and_down(name, width, open_drawing):
+    one, heights = open_drawing(name, viewport={"width": width, "height": 900}), set()
+    for which, drawing in enumerate(one.stepper.drawings):
+        if which:
+            one.figure.locator("select").select_option(drawing.name)
+        for _ in drawing.frames:
+            heights.add(one.figure.bounding_box()["height"])
+            one.slider.press("ArrowRight")
+    assert len(heights) == 1
