@@ -17,7 +17,10 @@ from scalelab.show.series import Axis, Points
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure as data: a title that states what is shown, axes, series, and one-line readouts."""
+    """A figure as data: a title that states what is shown, axes, series, and one-line readouts.
+
+    `see` is its caption, what the reader should look at. It stays while sliders move.
+    """
 
     title: str
     x: Axis
@@ -25,6 +28,7 @@ class Chart:
     series: tuple[Points, ...]
     readouts: dict[str, str] = field(default_factory=dict)
     stamp: Stamp | None = None
+    see: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "series", tuple(self.series))

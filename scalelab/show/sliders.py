@@ -134,6 +134,7 @@ def _refuse_changing_words(charts: list[Chart]) -> None:
             tuple((series.label, series.kind) for series in chart.series),
             tuple(chart.readouts),
             chart.x.label,
+            chart.see,
         )
         for chart in charts
     }
