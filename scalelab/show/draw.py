@@ -98,7 +98,8 @@ def of_the_page(image: str) -> str:
     image = re.sub(r"<metadata>.*?</metadata>", "", image, flags=re.DOTALL)
     for colour, name in INKS.items():
         image = image.replace(colour, f"var(--sl-{name})")
-    return image
+    # A picture grows with the page, and its text does not; what stands inside a bar grows with the bar.
+    return re.sub(r"font-size: (1[\d.]+)px", r"font-size: calc(\1px * var(--sl-type, 1))", image)
 
 
 def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
