@@ -1,0 +1,41 @@
+"""What is folded on a page: code that only imports or draws, and nothing that a reader must see."""
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+
+from tests.book.test_extension import extension
+from tests.notebooks import ROOT, WRITTEN
+
+folding = extension("folding")
+
+
+@pytest.mark.parametrize(
+    ("source", "folded"),
+    [
+        ("import numpy as np\nfrom scalelab.show import table", True),
+        ("Figure(figures.lines(K, T))", True),
+        ('told = "8 GPUs"\nstamp = records.Stamp("published", note=told)\nFigure(chart, stamp)', True),
+        ("explore(figures.fixed, s=Slider(start=1))", True),
+        ("drawings.Stepper(drawings.all_reduce(plan))", True),
+        ("slope = np.polyfit(K, T, 1)\nFigure(figures.lines(K, slope))", False),
+        ("for K in (1, 2):\n    print(K)\nFigure(chart)", False),
+        ("table(columns)", False),
+        ("import torch\nx = torch.ones(3)", False),
+        ("S = T[0] / T", False),
+    ],
+)  # fmt: skip
+def test_a_cell_that_only_imports_or_draws_is_folded(source, folded):
+    assert folding.folded(source) is folded
+
+
+@pytest.mark.parametrize("slug", WRITTEN)
+def test_the_page_folds_such_cells_and_no_other_and_keeps_their_code(slug):
+    cells = nbformat.read(ROOT / "chapters" / f"{slug}.ipynb", as_version=4).cells
+    wanted = [c.source for c in cells if c.cell_type == "code" and folding.folded(c.source)]
+    page = BeautifulSoup((ROOT / f"_build/html/chapters/{slug}.html").read_text(), "html.parser")
+    shown = [
+        fold.find("pre").text.strip() for fold in page.select("div.cell details.hide.above-input")
+    ]
+    assert shown == [source.strip() for source in wanted]
+    assert not any("hide-input" in cell.metadata.get("tags", []) for cell in cells)
