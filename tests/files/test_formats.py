@@ -480,6 +480,7 @@ def test_wrong_results_and_times_of_the_host_are_flagged(tmp_path):
 
 HEADER, BODY = (SAMPLES / "nccl_all_reduce.txt").read_text().split("        1024 ", 1)
 ROW = "        1024 " + BODY.split("\n")[0]
+TIMED = HEADER.replace("#wrong \n", "#wrong timestamp\n")
 
 
 @pytest.mark.parametrize(
@@ -491,7 +492,7 @@ ROW = "        1024 " + BODY.split("\n")[0]
         (HEADER, "1024 256 float 5 1 1 N/A 6 1 1 N/A", [(False, 5), (True, 6)]),
         (HEADER, f"[1,0]<stdout>: {ROW}", [(False, 21.52), (True, 22.46)]),
         (HEADER.replace("\n", "\r\n"), ROW + "\r", [(False, 21.52), (True, 22.46)]),
-        (HEADER.replace("#wrong \n", "#wrong timestamp\n"), ROW + " 2026-01-01 10:00:00",
+        (TIMED, ROW + " 2026-01-01 10:00:00",
          [(False, 21.52), (True, 22.46)]),
         # With -I 1 there are eight columns to a placement.
         (
@@ -509,6 +510,16 @@ def test_columns_that_come_and_go(header, row, expected, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("when", "date"), [("2026-01-01 10:00:00", "2026-01-01"), ("yesterday noon", "")]
+)
+def test_a_table_with_times_of_day_says_its_day(when, date, tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text(f"{TIMED}{ROW} {when}\n")
+    assert {s.date for s in nccl_tests.read(path).samples} == {date}
+    assert {s.date for s in nccl_tests.read(path, date="2025-12-31").samples} == {"2025-12-31"}
+
+
+@pytest.mark.parametrize(
     ("content", "places"),
     [
         ("", ["nThread"]),
@@ -516,6 +527,7 @@ def test_columns_that_come_and_go(header, row, expected, tmp_path):
         (HEADER.replace("size  ", "sighs "), ["header of columns"]),
         (HEADER, ["row of results"]),
         (HEADER + ROW[:60] + "\n", ["line 26", "is the line whole?"]),
+        (TIMED + "64 1\n", ["line 26", "is the line whole?"]),
         (HEADER + ROW.replace("21.52", "0.00") + "\n", ["line 26", "seconds must be positive"]),
         (HEADER + ROW.replace("21.52", "fast ") + "\n", ["line 26"]),
         (HEADER + ROW.replace("21.52", "nan") + "\n", ["line 26", "number from 0 on"]),

@@ -16,12 +16,14 @@ _ITERATIONS = re.compile(r"warmup iters: +\d+ +iters: +(\d{1,9})(?: +agg iters: 
 _DEVICE = re.compile(
     r"#? *Rank +(\d{1,9})(?: +Group +(\d{1,9}))? +Pid +\d+ +on +(\S+) +device +\d+ +\[[^]]*\] *(.*)"
 )
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _VALUE = re.compile(r"N/A|\d+(\.\d*)?([eE][+-]?\d+)?|nan|inf")
 
 
 def read(path: str | Path, text: str) -> TestRun:
     """Return the TestRun of a table."""
     name = ranks = iterations = columns = None
+    date = ""
     devices, rows = [], []
     for index, line in enumerate(text.split("\n"), start=1):
         line = _TAG.sub("", line).strip()
@@ -35,13 +37,17 @@ def read(path: str | Path, text: str) -> TestRun:
             if words[:3] == ["size", "count", "type"]:
                 columns = words
         elif re.match(r"\d+\s", line):
-            rows += _rows(path, f"line {index}", line.split(), columns, iterations)
+            cells = line.split()
+            if columns[-1] == "timestamp":
+                cells, when = cells[:-2], cells[-2:]
+                date = date or (when[0] if _DAY.fullmatch(when[0]) else "")
+            rows += _rows(path, f"line {index}", cells, columns, iterations)
     if ranks is None or columns is None:
         missing = "a header of columns" if ranks else "a line '# nThread 1 nGpus 8 ...'"
         raise files.wrong(path, "", f"hold {missing}", "none", "give all that nccl-tests printed")
     return TestRun(
         collective=name or "",
-        date="",
+        date=date,
         per_process=max(1, int(ranks[1]) * int(ranks[2])),
         devices=devices,
         rows=rows,
@@ -50,8 +56,6 @@ def read(path: str | Path, text: str) -> TestRun:
 
 def _rows(path, place, cells, columns, iterations):
     """Return the placements of a row: its last columns, for the ones before may be blank."""
-    if columns[-1] == "timestamp":
-        cells = cells[:-2]
     starts = [i for i, column in enumerate(columns) if column in ("time", "cputime")]
     width = (starts[-1] - starts[0]) or (len(columns) - starts[0]) if starts else 0
     for placements in (2, 1):  # in place only, when a trace is replayed

@@ -31,7 +31,7 @@ def read(
 ) -> Recording:
     """Return the times of one run: a Sample per size and placement of the buffers.
 
-    The table does not say the day, and of old tests not the collective: then say them here. A time
+    A table says the day only with -S 1, and an old one not the collective: then say them here. A time
     is the mean of many calls; with -I 1 the JSON file has each of them. Where the content is here
     already, the path is for the words.
     Source: github.com/NVIDIA/nccl-tests, doc/PERFORMANCE.md. Section 3.8.

@@ -1,0 +1,124 @@
+"""The search's own index: what each section says, each definition, and each call of the reference.
+
+Sphinx finds words; a reader looks for the place that explains a thing, and for the sentence around it, and
+opens the book from a disk, where a page may fetch nothing. So the texts stand in a script, sections.js, and
+_static/search.js ranks them with MiniSearch.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from docutils import nodes
+from sphinx import addnodes
+
+SILENT = (nodes.raw, nodes.math_block, nodes.literal_block, nodes.comment, nodes.block_quote)
+
+
+class Section(NamedTuple):
+    """A heading, where it stands on its page, the words below it, and which of them it defines, in bold."""
+
+    anchor: str
+    heading: str
+    text: str
+    defined: str
+
+
+def sections(doctree: nodes.document) -> Iterator[Section]:
+    """Yield what can be found on a page, the page itself first."""
+    open_: list[tuple[str, str, list[str], list[str]]] = []
+
+    def walk(node):
+        """Gather words into what is open, and open what has a name of its own."""
+        if isinstance(node, SILENT):
+            return
+        named = _named(node)
+        if named:
+            open_.append((*named, [], []))
+            yield from _children(node, walk)
+            yield _closed(*open_.pop())
+        elif isinstance(node, nodes.TextElement):
+            if open_ and not isinstance(node, nodes.title | nodes.term | addnodes.desc_signature):
+                open_[-1][2].append(_words(node))
+                open_[-1][3].extend(_words(bold) for bold in node.findall(nodes.strong))
+        else:
+            yield from _children(node, walk)
+
+    yield from sorted(walk(doctree), key=lambda one: one.anchor != "")
+
+
+def _children(node, walk):
+    for child in node.children:
+        if isinstance(child, nodes.Element):
+            yield from walk(child)
+
+
+def _named(node):
+    """Return address and heading of a section, a definition or a call, or None."""
+    if isinstance(node, nodes.section):
+        title = node.next_node(nodes.title)
+        top = isinstance(node.parent, nodes.document)
+        return ("" if top else node["ids"][0], _words(title)) if title else None
+    if isinstance(node, nodes.definition_list_item) and (term := node.next_node(nodes.term)):
+        return (term["ids"][0], _words(term)) if term["ids"] else None
+    if isinstance(node, addnodes.desc) and (signature := node.next_node(addnodes.desc_signature)):
+        return (signature["ids"][0], signature.get("fullname", "")) if signature["ids"] else None
+    return None
+
+
+def _words(node):
+    texts = [
+        text.astext() for text in node.findall(nodes.Text)
+        if not isinstance(text.parent, nodes.math | nodes.raw)
+    ]  # fmt: skip
+    return re.sub(r"\s+", " ", "".join(texts)).strip()
+
+
+def _closed(anchor, heading, words, defined):
+    return Section(anchor, heading, " ".join(filter(None, words)), " ".join(defined))
+
+
+def keep(app, doctree):
+    """Keep what a page says with what Sphinx keeps of it, for builds that do not read it again."""
+    if not hasattr(app.env, "scalelab_sections"):
+        app.env.scalelab_sections = {}
+    app.env.scalelab_sections[app.env.docname] = [*sections(doctree)]
+
+
+def forget(app, env, docname):
+    """Forget a page that is read again, or has gone."""
+    getattr(env, "scalelab_sections", {}).pop(docname, None)
+
+
+def write(app, fault):
+    """Write the texts of all pages into one script."""
+    if fault is None and app.builder.format == "html":
+        pages = [
+            [page, *one] for page, found in sorted(app.env.scalelab_sections.items()) for one in found
+        ]
+        script = f"window.bookSections = {json.dumps(pages, ensure_ascii=False)};\n"
+        Path(app.outdir, "_static", "sections.js").write_text(script, encoding="utf-8")
+
+
+def without_sphinx(app):
+    """Leave Sphinx's own index and page out."""
+    app.builder.search = False
+
+
+def page(app):
+    """Make the page that searches."""
+    return [("search", {}, "search.html")] if app.builder.format == "html" else []
+
+
+def setup(app):
+    """Connect the above to Sphinx."""
+    app.connect("doctree-read", keep)
+    app.connect("env-purge-doc", forget)
+    app.connect("builder-inited", without_sphinx)
+    app.connect("html-collect-pages", page)
+    app.connect("build-finished", write)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}
