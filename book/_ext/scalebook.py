@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import pickle
 import shutil
 from pathlib import Path
 
@@ -24,7 +23,6 @@ from myst_nb.core.execute import cache as executor
 from pygments.lexers.special import TextLexer
 from reach import Package
 from sphinx.addnodes import pending_xref
-from sphinx.application import ENV_PICKLE_FILENAME
 from traitlets.config import Config
 
 from scalelab.show.template import with_one_style
@@ -104,16 +102,6 @@ def copy_files(app, fault):
             shutil.copy(notebook, copy)
 
 
-def keep_the_index(app, fault):
-    """Store the environment once more: Sphinx does so before the search has the entries of its pages.
-
-    Without it, the next build would know them of those pages alone that it writes.
-    """
-    if fault is None and app.builder.name == "html":
-        with (Path(app.doctreedir) / ENV_PICKLE_FILENAME).open("wb") as file:
-            pickle.dump(app.env, file, pickle.HIGHEST_PROTOCOL)
-
-
 def keep_kernels_at_home(app, config):
     """Leave out the buttons that would fetch a kernel from elsewhere, and their settings."""
     for event in ("env-before-read-docs", "doctree-resolved"):
@@ -148,7 +136,6 @@ def setup(app):
     app.connect("doctree-read", link_assignments)
     app.connect("doctree-read", link_labels)
     app.connect("build-finished", copy_files)
-    app.connect("build-finished", keep_the_index)
     app.connect("config-inited", keep_kernels_at_home)
     app.connect("config-inited", link_the_sources)
     app.connect("html-page-context", mend_bibliography)

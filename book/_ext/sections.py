@@ -19,13 +19,20 @@ from sphinx import addnodes
 SILENT = (nodes.raw, nodes.math_block, nodes.literal_block, nodes.comment, nodes.block_quote)
 
 
+SIGNS = {
+    **{"alpha": "α", "beta": "β", "gamma": "γ", "lambda": "λ", "mu": "µ", "rho": "ρ", "sigma": "σ"},
+    **{"times": "×", "cdot": "·", "le": "≤ ", "ge": "≥ ", "approx": "≈ ", "to": "→ ", "infty": "∞"},
+    **{"min": "min ", "max": "max ", "log": "log ", "lg": "lg "},
+}
+
+
 class Section(NamedTuple):
-    """A heading, where it stands on its page, the words below it, and which of them it defines, in bold."""
+    """A heading, where it stands on its page, the words below it, and what it defines: what is bold or indexed."""
 
     anchor: str
     heading: str
     text: str
-    defined: str
+    defined: list[str]
 
 
 def sections(doctree: nodes.document) -> Iterator[Section]:
@@ -36,6 +43,8 @@ def sections(doctree: nodes.document) -> Iterator[Section]:
         """Gather words into what is open, and open what has a name of its own."""
         if isinstance(node, SILENT):
             return
+        if isinstance(node, addnodes.index) and open_:
+            open_[-1][3].extend(words for _, words, *_ in node["entries"])
         named = _named(node)
         if named:
             open_.append((*named, [], []))
@@ -72,14 +81,26 @@ def _named(node):
 
 def _words(node):
     texts = [
-        text.astext() for text in node.findall(nodes.Text)
-        if not isinstance(text.parent, nodes.math | nodes.raw)
-    ]  # fmt: skip
+        _plain(text.astext()) if isinstance(text.parent, nodes.math) else text.astext()
+        for text in node.findall(nodes.Text)
+        if not isinstance(text.parent, nodes.raw)
+    ]
     return re.sub(r"\s+", " ", "".join(texts)).strip()
 
 
+def _plain(formula):
+    r"""Return a short formula as one would type it.
+
+    >>> _plain(r"T(K) \le \frac{T(1)}{K}"), _plain(r"2(K-1)\beta M")
+    ('T(K) ≤ T(1)/K', '2(K-1)βM')
+    """
+    formula = re.sub(r"\\t?frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", formula)
+    formula = re.sub(r"\\([a-zA-Z]+) ?", lambda name: SIGNS.get(name[1], ""), formula)
+    return re.sub(r"\\[,;! ]", " ", formula).translate(str.maketrans("", "", "{}$\\"))
+
+
 def _closed(anchor, heading, words, defined):
-    return Section(anchor, heading, " ".join(filter(None, words)), " ".join(defined))
+    return Section(anchor, heading, " ".join(filter(None, words)), defined)
 
 
 def keep(app, doctree):
@@ -98,7 +119,9 @@ def write(app, fault):
     """Write the texts of all pages into one script."""
     if fault is None and app.builder.format == "html":
         pages = [
-            [page, *one] for page, found in sorted(app.env.scalelab_sections.items()) for one in found
+            [page, *one]
+            for page, found in sorted(app.env.scalelab_sections.items())
+            for one in found
         ]
         script = f"window.bookSections = {json.dumps(pages, ensure_ascii=False)};\n"
         Path(app.outdir, "_static", "sections.js").write_text(script, encoding="utf-8")

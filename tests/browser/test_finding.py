@@ -1,15 +1,13 @@
 """What a reader looks for is found: old addresses, the citation, and words in the search, all from disk."""
 
 import importlib.util
-import re
 from urllib.parse import quote
 
 import pytest
 
-from tests.browser.conftest import nothing, visiting
+from tests.browser.conftest import nothing
 from tests.browser.test_pages import soup
-from tests.notebooks import ROOT, WRITTEN
-from tests.sampling import sampled
+from tests.notebooks import ROOT
 
 
 @pytest.fixture
@@ -69,86 +67,119 @@ def test_the_citation_on_the_cover_has_a_button_that_copies_it(visit, book):
     assert copied.startswith("@misc{scalelab")
 
 
-PLACES = {
-    "Amdahl": "05_laws",
+# What readers type, and the page that must come first. Where two explain it, either may.
+FIRST = {
+    "amdahl": "05_laws",
     "Gustafson's law": "05_laws",
     "universal scalability law": "05_laws",
-    "Karp-Flatt": "01_speedup",
-    "Daly's interval": "02_hardware",
+    "efficiency": "01_speedup",
+    "speedup": "01_speedup",
+    "weak scaling": "03_study",
+    "strong scaling": "03_study",
+    "batch size": "03_study",
     "isoefficiency": "03_study",
-    "Little's law": "04_tail",
+    "GPU memory": "02_hardware",
+    "NVLink": "02_hardware",
+    "checkpoint interval": "02_hardware",
+    "p99": "04_tail",
+    "tail latency": "04_tail",
+    "little's law": "04_tail",
+    "hedged requests": "04_tail",
     "coordinated omission": "04_tail",
+    "Erlang C": "04_tail",
     "Pollaczek-Khinchine": "04_tail",
+    "straggler": "04_tail",
     "critical path": "06_workdepth",
-    "Brent's theorem": "notation",
-    "Erlang C": "notation",
+    "prefix sum": "06_workdepth",
+    "pipeline bubble": "06_workdepth",
     "roofline": "07_roofline",
     "arithmetic intensity": "07_roofline",
+    "torch.compile": "07_roofline",
+    "all-reduce": "08_network",
+    "ring allreduce": "08_network",
     "busbw": "08_network",
     "alpha-beta": "08_network",
-    "bisection bandwidth": "glossary",
+    "bucket_cap_mb": "08_network",
+    "tensor parallel": "08_network",
     "MFU": "09_cost",
+    "cost per run": "09_cost",
+    "spot instances": "09_cost",
+    "quality gate": "10_rubric",
+    "install": "how_to_read",
+    "usl_peak": "api",
 }
+READ = """() => ({
+  status: document.querySelector(".book-found").textContent,
+  pages: [...document.querySelectorAll("#search-results section:not(.book-meant)")].map((page) => ({
+    address: page.querySelector("h2 a").getAttribute("href"),
+    found: [...page.querySelectorAll("li")].map((one) => ({
+      heading: one.querySelector("a").textContent, to: one.querySelector("a").getAttribute("href"),
+      said: one.querySelector("p").textContent, marked: one.querySelectorAll("mark").length,
+    })),
+  })),
+  meant: document.querySelector(".book-meant")?.textContent ?? "",
+})"""
 
 
-@pytest.fixture(scope="module")
-def search(browser, book):
-    """Return a way to search the book: words in, addresses of what is found out."""
-    with visiting(browser, plain=True) as one:
+@pytest.fixture
+def find(visit, book):
+    """Return a way to search the book as one types, on a page opened from disk."""
+    one = visit(plain=True)
+    one.open((book / "search.html").as_uri())
+    field = one.page.locator(".book-search").get_by_role("searchbox")
 
-        def find(words: str) -> list[str]:
-            one.page.goto(f"{(book / 'search.html').as_uri()}?q={quote(words)}")
-            one.page.get_by_text("Search finished").first.wait_for()
-            links = one.page.locator("#search-results li a")
-            return links.evaluate_all("links => links.map((link) => link.getAttribute('href'))")
+    def found(words: str) -> dict:
+        field.fill(words)
+        return one.page.evaluate(READ)
 
-        yield find
-        faults = one.faults
+    found.page = one.page
+    return found
+
+
+def test_what_readers_type_finds_the_page_that_explains_it_first_and_the_sentence(find, book):
+    faults = []
+    for words, wanted in FIRST.items():
+        pages = find(words)["pages"]
+        first = pages[0] if pages else {"address": "nothing", "found": []}
+        if not first["address"].endswith(f"/{wanted}.html"):
+            faults.append(f"{words}: {[page['address'] for page in pages[:4]]}, not {wanted}")
+        faults += [
+            f"{words}: no word of it is marked in {one['said'][:80]!r}"
+            for one in first["found"][:1]
+            if not one["marked"] and one["said"]
+        ]
+        faults += [
+            f"{words}: {one['to']} leads nowhere"
+            for page in pages
+            for one in page["found"]
+            if not there(book, one["to"])
+        ]
+        if len({page["address"] for page in pages}) < len(pages):
+            faults.append(f"{words}: a page stands there twice")
     nothing(faults)
 
 
-@pytest.mark.parametrize("words", sampled(PLACES, 4))
-def test_searching_a_term_or_the_name_of_a_formula_finds_its_page_among_the_first_three(
-    search, words
-):
-    first = search(words)[:3]
-    assert any(f"/{PLACES[words]}.html" in address for address in first), first
+def there(book, address: str) -> bool:
+    """Whether an address of a search result leads to something."""
+    page, _, anchor = address.partition("#")
+    return not anchor or soup(book / page).find(id=anchor) is not None
 
 
-def test_searching_a_plain_word_finds_the_glossary_too(search):
-    assert any("/glossary.html" in address for address in search("efficiency"))
+def test_a_word_of_the_glossary_is_told_at_once_and_nonsense_is_answered(find):
+    assert find("Stragglers")["meant"].startswith("straggler")
+    assert find("qzxv")["status"].startswith("Nothing for “qzxv”")
+    assert find("")["status"] == ""
+    assert find("<b>amdahl</b>")["pages"]
+    assert find.page.locator("#search-results b").count() == 0
 
 
-def test_every_formula_that_has_a_name_is_numbered_and_the_notation_leads_to_it(book):
-    """Numbers run through the book in the order of its pages, none twice."""
-    shown = {}
-    for slug in WRITTEN:
-        page = soup(book / "chapters" / f"{slug}.html")
-        for number in page.select(".math .eqno"):
-            place = f"../chapters/{slug}.html#{number.parent['id']}"
-            shown[place] = re.match(r"\(\d+\)", number.text)[0]
-    assert list(shown.values()) == [f"({n})" for n in range(1, len(shown) + 1)]
-    page = soup(book / "book" / "notation.html")
-    links = page.select("#formulas-by-name a[href*='#equation-']")
-    assert {link["href"]: link.text for link in links} == shown
-
-
-@pytest.mark.parametrize("slug", WRITTEN)
-def test_every_stamp_of_a_chapter_leads_to_the_row_of_its_run(book, slug):
-    """The row says when it was, how long it took, where, and with which versions."""
-    page = soup(book / "chapters" / f"{slug}.html")
-    stamps = page.select(".sl-stamp")
-    assert stamps
-    assert {stamp.get("href") for stamp in stamps} == {f"../book/status.html#{row_of(slug)}"}
-    status = soup(book / "book" / "status.html")
-    title, ended, seconds, machine, *versions = status.select(f"tr#{row_of(slug)} td")
-    assert title.a["href"] == f"../chapters/{slug}.html"
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", ended.text)
-    assert float(seconds.text) > 0
-    here = {stamp.text.split(" · ")[1] for stamp in page.select(".sl-stamp.sl-measured")}
-    assert all(machine.text.startswith(name) for name in here)
-    assert [bool(re.match(r"\d+\.\d+", one.text)) for one in versions] == [True] * 3
-
-
-def row_of(slug):
-    return f"chapters-{slug.replace('_', '-')}"
+def test_an_address_with_words_searches_and_what_is_typed_goes_into_the_address(visit, book):
+    one = visit(plain=True)
+    one.open(f"{(book / 'search.html').as_uri()}?q={quote('little’s law & queues')}")
+    field = one.page.locator(".book-search").get_by_role("searchbox")
+    assert field.input_value() == "little’s law & queues"
+    assert one.page.evaluate(READ)["pages"][0]["address"].endswith("/04_tail.html")
+    field.fill("ring + tree")
+    assert one.page.url.endswith("?q=ring%20%2B%20tree")
+    one.page.reload()
+    assert field.input_value() == "ring + tree"
