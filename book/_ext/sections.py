@@ -27,7 +27,7 @@ SIGNS = {
 
 
 class Section(NamedTuple):
-    """A heading, where it stands on its page, the words below it, and what it defines: what is bold or indexed."""
+    """A heading, its address on the page, the words below it, and what it defines: what is bold or indexed."""
 
     anchor: str
     heading: str
