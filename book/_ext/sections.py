@@ -27,7 +27,7 @@ SIGNS = {
 
 
 class Section(NamedTuple):
-    """A heading, its address on the page, the words below it, and what it defines: what is bold or indexed."""
+    """A heading, its address on the page, the words below it, and what it defines: bold or indexed."""
 
     anchor: str
     heading: str
