@@ -64,10 +64,11 @@ const bookSearch = (() => {
     const said = sentences.slice(best, best + 2).join("").trim();
     return said.length > 280 ? `${said.slice(0, said.lastIndexOf(" ", 280))} …` : said;
   };
-  // A definition, where exactly a word of the glossary was asked for.
+  // A definition, where exactly a word of the glossary was asked for, or the name of a call.
   const definition = ({ documents }, words) => {
-    const wanted = tokenize(words).map(processTerm).join(" ");
-    return documents.find(({ page, heading }) => page === "book/glossary" && tokenize(heading).map(processTerm).join(" ") === wanted);
+    const plain = (text) => tokenize(text).map(processTerm).join(" "), wanted = plain(words);
+    return documents.find(({ page, heading }) => (page === "book/glossary" && plain(heading) === wanted)
+      || (page === "book/api" && heading.split("(")[0] === words.trim()));
   };
 
   const make = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });

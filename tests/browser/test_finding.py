@@ -106,7 +106,6 @@ FIRST = {
     "spot instances": "09_cost",
     "quality gate": "10_rubric",
     "install": "how_to_read",
-    "usl_peak": "api",
 }
 READ = """() => ({
   status: document.querySelector(".book-found").textContent,
@@ -167,6 +166,7 @@ def there(book, address: str) -> bool:
 
 def test_a_word_of_the_glossary_is_told_at_once_and_nonsense_is_answered(find):
     assert find("Stragglers")["meant"].startswith("straggler")
+    assert find("usl_peak")["meant"].startswith("usl_peak(")
     assert find("qzxv")["status"].startswith("Nothing for “qzxv”")
     assert find("")["status"] == ""
     assert find("<b>amdahl</b>")["pages"]

@@ -1,0 +1,52 @@
+"""What stands before a page is read: its description, for those who link to it, and how long it takes."""
+
+from __future__ import annotations
+
+import re
+
+from markupsafe import escape
+
+WORDS_A_MINUTE = 200  # of a text that one thinks about
+LONGEST = 200  # letters of a description
+
+
+def description(text: str) -> str:
+    """Return the first sentences of a page, as many as a description may hold.
+
+    >>> description("The question. You doubled the machines. How much sooner does the job end?")
+    'You doubled the machines. How much sooner does the job end?'
+    """
+    told = ""
+    for sentence in re.split(r"(?<=[.?!])\s+", text.removeprefix("The question. ")):
+        if told and len(told) + len(sentence) > LONGEST:
+            break
+        told += f" {sentence}"
+    return told.strip()[:LONGEST]
+
+
+def minutes(words: int) -> int:
+    """Return how long so many words take, to five minutes.
+
+    >>> minutes(5_100), minutes(90)
+    (25, 5)
+    """
+    return max(5, 5 * round(words / WORDS_A_MINUTE / 5))
+
+
+def tell(app, page, template, context, doctree):
+    """Put the description into the head of a page, and the time under the title of a chapter."""
+    found = getattr(app.env, "scalelab_sections", {}).get(page)
+    if not found:
+        return
+    told = escape(description(found[0].text))
+    context["metatags"] = f'{context.get("metatags", "")}<meta name="description" content="{told}">'
+    if page.startswith("chapters/"):
+        words = sum(len(one.text.split()) for one in found)
+        line = f'</h1>\n<p class="book-time">About {minutes(words)} minutes to read</p>'
+        context["body"] = context["body"].replace("</h1>", line, 1)
+
+
+def setup(app):
+    """Connect the above to Sphinx."""
+    app.connect("html-page-context", tell)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,60 @@
+"""What stands before a page is read, and what its sections say: for those who link to it or search it."""
+
+import doctest
+import json
+
+import pytest
+from bs4 import BeautifulSoup
+from docutils.core import publish_doctree
+
+from tests.book.test_extension import extension
+from tests.notebooks import ROOT, WRITTEN
+
+HTML = ROOT / "_build" / "html"
+
+
+@pytest.mark.parametrize("name", ["lead", "sections"])
+def test_the_examples_of_an_extension_hold(name):
+    failed, tried = doctest.testmod(extension(name))
+    assert (failed, tried > 0) == (0, True)
+
+
+def test_each_section_has_its_own_words_and_what_it_sets_in_bold():
+    page = "Below\n-----\n\nA **bold** word.\n\n  Said by nobody.\n\nOther\n-----\n\n::\n\n  code\n"
+    doctree = publish_doctree(page)
+    sections = extension("sections")
+    found = {one.heading: (one.text, one.defined) for one in sections.sections(doctree)}
+    assert found["Below"] == ("A bold word.", ["bold"])
+    assert found["Other"] == ("", [])
+
+
+def test_every_page_says_what_it_is_about_in_one_line():
+    told = {}
+    for path in [*HTML.glob("book/*.html"), *HTML.glob("chapters/*.html")]:
+        found = BeautifulSoup(path.read_text(), "html.parser").select("meta[name=description]")
+        assert len(found) == 1, path
+        told[path] = found[0]["content"]
+        assert 30 <= len(told[path]) <= 200, path
+        assert "The question" not in told[path]
+    assert len(set(told.values())) == len(told)
+
+
+@pytest.mark.parametrize("slug", WRITTEN)
+def test_a_chapter_says_how_long_it_takes(slug):
+    page = BeautifulSoup((HTML / f"chapters/{slug}.html").read_text(), "html.parser")
+    said = page.select_one("h1 + .book-time").text
+    text = page.select_one("article").get_text(" ")
+    minutes = int(said.split()[1])
+    assert (
+        0.3 < minutes * 200 / len(text.split()) < 1.1
+    )  # code and tables are not read word by word
+
+
+def test_what_the_search_knows_has_all_pages_and_no_markup():
+    script = (HTML / "_static" / "sections.js").read_text()
+    found = json.loads(script.removeprefix("window.bookSections = ").rstrip(";\n"))
+    pages = {page for page, *_ in found}
+    assert {f"chapters/{slug}" for slug in WRITTEN} <= pages
+    assert {"book/glossary", "book/api", "book/corrections"} <= pages
+    assert not [one for one in found if "<div" in one[3] or "\\frac" in one[3]]
+    assert len(script) < 1_000_000
