@@ -2,7 +2,8 @@
 
     python book/_ext/pdf.py      writes _build/pdf/scalelab.pdf
 
-Figures appear as still pictures with their numbers; folded answers are open.
+Figures appear as still pictures, and their numbers at the end; folded answers are open. Printed is twice:
+only then is known on which page a thing stands.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "_build" / "singlehtml"
@@ -21,10 +24,11 @@ READY = """async () => {
   await document.fonts.ready;
   document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
 }"""
-NUMBER = (
-    '<div style="font: 8px sans-serif; width: 100%; text-align: center">'
-    '<span class="pageNumber"></span></div>'
-)
+BINDING = Path(__file__).with_name("binding.js").read_text(encoding="utf-8")
+SUBTITLE = "Measure, model, predict and judge how AI scales, on your own machine"
+FILL = """(pages) => document.querySelectorAll(".print-page").forEach((one) => {
+  one.textContent = pages[one.closest("a").hash.slice(1)] ?? "";
+})"""
 
 
 def main():
@@ -50,18 +54,31 @@ def printed(page: Path, target: Path):
         tab = chromium.new_page(color_scheme="light")
         tab.goto(page.as_uri())
         tab.evaluate(READY)
-        tab.pdf(
-            path=target,
-            format="A4",
-            outline=True,
-            tagged=True,
-            print_background=True,
-            display_header_footer=True,
-            header_template="<span></span>",
-            footer_template=NUMBER,
-            margin={"top": "17mm", "bottom": "17mm", "left": "16mm", "right": "16mm"},
-        )
+        tab.evaluate(BINDING, _title())
+        options = {"prefer_css_page_size": True, "print_background": True, "outline": True}
+        tab.pdf(path=target, **options)
+        tab.evaluate(FILL, pages(target))
+        tab.pdf(path=target, tagged=True, **options)
         chromium.close()
+
+
+def pages(target: Path) -> dict[str, int]:
+    """Return the page of everything in a PDF that a link leads to, counted from one."""
+    from pypdf import PdfReader
+
+    reader = PdfReader(target)
+    return {
+        name.lstrip("/"): reader.get_destination_page_number(place) + 1
+        for name, place in reader.named_destinations.items()
+    }
+
+
+def _title() -> dict[str, str]:
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    return {
+        **{name: config[name] for name in ("title", "author")},
+        **{"year": config["copyright"], "subtitle": SUBTITLE},
+    }
 
 
 if __name__ == "__main__":
