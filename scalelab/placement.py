@@ -22,13 +22,14 @@ class Case:
     """A kernel to place: what it must do and move, how to run it, and what that run fetches.
 
     A core fetches a line before it overwrites it, which no count names, and fetches an operand that is
-    named twice only once.
+    named twice only once. What goes along several parts of memory abreast has more lines on their way.
     """
 
     name: str
     kernel: Kernel
     run: Callable[[], object]
     fetched: float  # bytes that come in from memory
+    abreast: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,19 +109,23 @@ def judge(
 
 
 def sweeps() -> list[Case]:
-    """Return three ways through a long vector: reading it, updating it in place, copying it. Section 3.7."""
+    """Return four ways through a long vector: read, updated, copied, read in parts abreast. Section 3.7."""
     import torch
 
     x, y, total = torch.randn(_LONG), torch.randn(_LONG), torch.empty(())
     once = _LONG * _FP32
+    # A matrix of four rows times a vector goes along all of them together.
+    along = partial(torch.mv, x.view(4, -1), torch.randn(_LONG // 4))
 
     def case(name, flops, named, run, fetched):
-        return Case(name, Kernel(name, float(flops), float(named)), run, float(fetched))
+        kernel = Kernel(name, float(flops), float(named))
+        return Case(name, kernel, run, float(fetched), abreast=run is along)
 
     return [
         case("read", _LONG, once, partial(torch.sum, x, 0, out=total), once),
         case("update in place", _LONG, 2 * once, partial(y.mul_, -1.0), once),
         case("copy", 0, 2 * once, partial(y.copy_, x), 2 * once),
+        case("read, four abreast", 2 * _LONG, 1.25 * once, along, 1.25 * once),
     ]
 
 
@@ -147,6 +152,7 @@ def dozen() -> list[Case]:
     token, cache = torch.randn(1, 8, 1, 64), torch.randn(2, 1, 8, long, 64)
     prompt = torch.randn(3, 1, 8, 512, 64)
     norm = partial(functional.layer_norm, grid, (4000,))
+    along = partial(torch.mv, tall, vector)
     multiply = partial(torch.mm, square, square.clone())
     attend = functional.scaled_dot_product_attention
     write, read = partial(attend, token, *cache), partial(attend, *prompt)
@@ -157,7 +163,7 @@ def dozen() -> list[Case]:
         case("dot", kernels.dot(n, _FP32), partial(torch.dot, x, x), once),
         case("softmax", kernels.softmax(4000, 4000, _FP32), partial(functional.softmax, grid, 1)),
         case("layer norm", kernels.layer_norm(4000, 4000, _FP32), norm),
-        case("matrix · vector", kernels.gemv(side, side, _FP32), partial(torch.mv, tall, vector)),
+        replace(case("matrix · vector", kernels.gemv(side, side, _FP32), along), abreast=True),
         *map(product, (4, 32, 256)),
         case("square product", kernels.gemm(1024, 1024, 1024, _FP32), multiply),
         case("attention, one token", attention.decode(long, 64, _FP32, heads=8), write),

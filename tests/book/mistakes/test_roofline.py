@@ -74,11 +74,18 @@ def test_the_copy_is_no_roof_for_lines_that_are_fetched():
     """With a memory that fetches one byte a second, a copy names as many as it fetches, an update twice."""
     ways = {case.name: case for case in placement.sweeps()}
     named = {name: case.kernel.bytes / case.fetched for name, case in ways.items()}
-    assert named == {"read": 1, "update in place": 2, "copy": 1}
+    assert named == {"read": 1, "update in place": 2, "copy": 1, "read, four abreast": 1}
     axpy = kernels.axpy(16_000_000, 4)
     assert axpy.bytes / (2 * 16_000_000 * 4) == pytest.approx(
         1.5
     )  # what it beat the copy's slope by
+
+
+def test_a_matrix_times_a_vector_is_not_held_under_the_roof_of_one_stream(dozen):
+    """It goes along many rows at once, and was 1.2 times as fast as the roof that was drawn over it."""
+    assert [name for name, case in dozen.items() if case.abreast] == ["matrix · vector"]
+    assert [case.name for case in placement.sweeps() if case.abreast] == ["read, four abreast"]
+    assert "reads[case.abreast]" in CODE
 
 
 def test_what_must_come_from_memory_is_larger_than_the_caches_of_a_laptop(dozen):
