@@ -65,23 +65,16 @@ def budget(purpose: str, billions: int, split: str, sequences: int, context: int
 def _bytes_by_part(purpose, billions, split, sequences, context):
     """Bytes on each device by what they are, for 1 to 1024 devices."""
     layers, hidden, heads, kv_heads = SHAPES[billions]
-    weights, gradients, copy = memory.PRECISIONS["mixed"]
-    stage, none = SPLITS.index(split), np.zeros_like(DEVICES)
-
-    def spread(each, since):
-        size = 1e9 * billions * each
-        return size / DEVICES if stage >= since else none + size
-
-    parts = {"weights": spread(weights, 3), "gradients": none, "optimizer": none}
-    parts |= {"activations": none, "cache": none}
-    training = PURPOSES[purpose]
+    none, training = np.zeros_like(DEVICES), PURPOSES[purpose]
+    stage = SPLITS.index(split)
+    parts = dict.fromkeys(("weights", "gradients", "optimizer", "activations", "cache"), none)
     if training is None:
         tokens = sequences * context
         cache = memory.cache_bytes(tokens, layers, kv_heads, hidden // heads)
-        return parts | {"cache": none + cache}
+        weights = memory.states(1e9 * billions, DEVICES, stage=stage)["weights"]
+        return parts | {"weights": weights, "cache": none + cache}
     optimizer, recompute = training
-    statistics = memory.OPTIMIZERS[optimizer]
-    parts |= {"gradients": spread(gradients, 2), "optimizer": spread(copy + statistics, 1)}
+    parts |= memory.states(1e9 * billions, DEVICES, optimizer, "mixed", stage)
     activations = memory.activation_bytes(sequences, context, layers, hidden, heads, recompute)
     return parts | {"activations": none + activations}
 
