@@ -55,9 +55,9 @@ def what_fits(billions: int, devices: int, device: hardware.Device) -> Drawing:
     return Drawing(
         f"{billions} billion on {devices}",
         f"{billions} billion parameters on {devices} × {device.name}",
-        f"{_SHOWN} of {devices} devices stand side by side, each a box as high as its memory. Blocks are what "
-        "it holds, with their first letter and their GB; what rises above the box does not fit. A number "
-        "after the letter says that the device holds only this piece.",
+        f"{_SHOWN} of {devices} devices stand side by side, each a box as high as its memory. Blocks are "
+        "what it holds, with their first letter and their GB; what rises above the box does not fit. A "
+        "number after the letter says that the device holds only this piece.",
         _WIDE,
         _HIGH,
         tuple(frames),
