@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -126,6 +126,36 @@ def corner(fed: float, cores: int) -> Chart:
         stamp=MODEL,
         see="Both begin and end alike. Up to its corner the memory costs nothing, and behind it every "
         "further core is for nothing; Amdahl's curve bends from the start.",
+    )
+
+
+def room(
+    each: float, weights: Mapping[str, float], memories: Mapping[str, float], wanted: float
+) -> Chart:
+    """What models and the cache of so many tokens take, in bytes, beside the memories they may use."""
+    most = 1.05 * max((max(memories.values()) - min(weights.values())) / each, wanted)
+    tokens = np.linspace(0, most, 36)
+    thousands = tokens / 1e3
+    taken = [
+        Points(name, thousands, (size + each * tokens) / 1e9, tone=tone)
+        for tone, (name, size) in enumerate(weights.items(), 1)
+    ]
+    limits = [
+        Points(
+            f"memory of {name}", thousands, np.full_like(tokens, size / 1e9), "dashed", tone=tone
+        )
+        for tone, (name, size) in zip((3, 0, 4, 5), memories.items(), strict=False)
+    ]
+    at = [(size + each * wanted) / 1e9 for size in weights.values()]
+    need = Points("what is needed", [wanted / 1e3] * len(at), at, "points", tone=5)
+    return Chart(
+        "Room for the cache beside the weights",
+        Axis("tokens in the cache, thousands", low=0.0),
+        Axis("GB", low=0.0),
+        (*taken, *limits, need),
+        stamp=MODEL,
+        see="Where a rising line meets a dashed one, that memory is full. Only marks below a dashed line "
+        "can be served from it.",
     )
 
 
