@@ -48,6 +48,7 @@ MEANT = {  # by the name of the parameter, where not just any plausible number w
     "dag": st.just(pipeline.dag(2, 3)),
     "device": st.builds(hardware.device, st.sampled_from(hardware.names())),
     "dtype": st.sampled_from(["fp64", "fp32", "bf16"]),
+    "failures": COLUMN,
     "grid": st.just(ElectricityGrid(475, "Germany", "2023")),
     "kind": st.sampled_from([*roofline.ADVICE, *bottleneck.ADVICE]),
     "kv_heads": st.sampled_from([1, None]),

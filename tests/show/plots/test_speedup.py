@@ -52,7 +52,5 @@ def test_what_a_slide_leaves_out_is_its_speedup_over_its_size():
 
 
 def test_an_implied_fraction_carries_its_bar():
-    marks = speedup.implied([4, 8], [0.1, 0.2], [0.05, 0.1], [0.2, 0.3], Stamp("published")).series[
-        0
-    ]
+    marks = speedup.implied([4, 8], [0.1, 0.2], [0.05, 0.1], [0.2, 0.3], Stamp("model")).series[0]
     assert (marks.low.tolist(), marks.high.tolist()) == ([0.05, 0.1], [0.2, 0.3])
