@@ -75,8 +75,8 @@ def second_worker(speedups: Sequence[float], stamp: Stamp) -> Chart:
         Axis("speedup S(2)", low=0.0),
         (*falls, Points("speedup", steps, reached, "points", tone=0, names=names)),
         stamp=stamp,
-        see="Each step starts at the height where the one before it ended, so the tallest is the largest "
-        "loss. A step that leads up is a gain.",
+        see="Each step starts where the one before it ended, and its height is what it cost. A step that "
+        "leads up is a gain.",
     )
 
 
