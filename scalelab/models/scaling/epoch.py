@@ -12,7 +12,8 @@ from scalelab.models.checking import Numbers, numbers
 from scalelab.refusal import Refusal
 
 PARTS = ("loading", "computing", "waiting", "exchange", "update")
-MOST = 1000  # workers, and batches: a picture of more shows nothing
+MOST = 100  # workers, and batches: nobody reads the spans of more
+_LONGEST = 1e15  # seconds of anything
 _BATCHES = "they are the seconds that each piece of a batch computes, a row for each batch"
 _WORKERS = "it counts the workers that share each batch"
 
@@ -41,7 +42,7 @@ def spans(
     >>> [(one.part, one.start, one.end) for one in spans([[3, 5]], 2, gradient=1) if one.worker == 0]
     [('computing', 0.0, 3.0), ('waiting', 3.0, 5.0), ('exchange', 5.0, 6.0)]
     """
-    pieces = numbers("batches", batches, _BATCHES, 0, above=True)
+    pieces = numbers("batches", batches, _BATCHES, 0, _LONGEST, above=True)
     if pieces.ndim != 2 or not pieces.size or pieces.shape[0] > MOST:
         raise Refusal(
             f"batches must be rows of as many pieces each, from 1 to {MOST} rows, got shape "
@@ -53,9 +54,11 @@ def spans(
             f"workers must share the {pieces.shape[1]} pieces of a batch evenly, got {workers}: cut the "
             "batches in more pieces, or take fewer workers"
         )
-    load = real("load", load, "it is the time to load one batch, in seconds", 0)
-    gradient = real("gradient", gradient, "it is the time to send all gradients, in seconds", 0)
-    update = real("update", update, "it is the time to change the weights, in seconds", 0)
+    load = real("load", load, "it is the time to load one batch, in seconds", 0, _LONGEST)
+    gradient = real(
+        "gradient", gradient, "it is the time to send all gradients, in seconds", 0, _LONGEST
+    )
+    update = real("update", update, "it is the time to change the weights, in seconds", 0, _LONGEST)
     exchange = 2 * (workers - 1) / workers * gradient
     found, now = [], 0.0
     for batch, row in enumerate(pieces.reshape(len(pieces), workers, -1).sum(axis=2)):
