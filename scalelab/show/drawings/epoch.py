@@ -107,14 +107,14 @@ def training_epoch(spans: Sequence[Span]) -> Drawing:
 
 
 def _frame(epoch, now, caption):
-    done = epoch.work(now)
+    done, spent = epoch.work(now), epoch.spent(now)
     return Frame(
         caption,
         (*_axis(epoch), *_lanes(epoch, now), *_sums(epoch, now)),
         {
-            "Work done, as T(1) counts it": f"{_text(done)} of {_text(epoch.alone)}",
+            "Spent by all, in seconds": ", ".join(f"{part} {spent[part]:.4g}" for part in PARTS),
             "Time so far, of T(K)": f"{_text(now)} of {_text(epoch.end)}",
-            "Speedup so far": f"{done / now:.2f}" if now else "–",
+            "Speedup so far": f"{done:.4g}/{now:.4g} = {done / now:.2f}" if now else "–",
             "Efficiency so far": f"{done / epoch.workers / now:.2f}" if now else "–",
         },
     )

@@ -91,7 +91,6 @@ def _minutes(stretches):
 
 def _frame(now, happens, stretches, interval, broken, restart, until):
     spent = _minutes(stretches)
-    kept = f"{_number(spent['saved'])} of {_number(now)} min"
     return Frame(
         _caption(now, happens, stretches, broken, restart),
         (
@@ -100,9 +99,9 @@ def _frame(now, happens, stretches, interval, broken, restart, until):
             *_rows(spent, until),
         ),
         {
-            "Safe so far": f"{kept}, {spent['saved'] / now:.0%}" if now else kept,
-            "At risk": f"{_number(spent['unsaved'])} min",
-            "Lost so far": f"{_number(spent['lost'])} min",
+            "Minutes of each kind": ", ".join(f"{kind} {_number(spent[kind])}" for kind in spent),
+            "Time": f"{_number(now)} of {_number(until)} min",
+            "Safe": f"{spent['saved'] / now:.0%} of the time" if now else "–",
         },
     )
 

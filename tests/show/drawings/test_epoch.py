@@ -49,6 +49,7 @@ def test_each_frame_shows_what_was_done_until_then_and_no_more(workers):
             assert (row.width if row else 0) == pytest.approx(sum(spent) * scale)
             said = next(s.text for s in frame.shapes if s.key == f"seconds of {part}")
             assert float(said) == pytest.approx(sum(spent))
+            assert f"{part} {sum(spent):g}" in frame.facts["Spent by all, in seconds"]
 
 
 @counts
@@ -65,8 +66,7 @@ def test_a_block_stands_where_its_seconds_do(workers):
 def test_speedup_and_efficiency_end_as_the_definitions_say(workers):
     picture = drawn(workers)
     last, end = picture.frames[-1].facts, TICK * len(ticked(workers)[0])
-    assert last["Work done, as T(1) counts it"] == "80 s of 80 s"
-    assert last["Speedup so far"] == f"{speedup.speedup(80, end):.2f}"
+    assert last["Speedup so far"] == f"80/{end:g} = {speedup.speedup(80, end):.2f}"
     assert last["Efficiency so far"] == f"{speedup.efficiency(80, end, workers):.2f}"
     assert picture.title.endswith(f"{end:g} s")
 

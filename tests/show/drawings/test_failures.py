@@ -52,7 +52,7 @@ def seen(every):
     """Yield each frame, and what each of its minutes was."""
     for frame in drawn(every).frames:
         marks = sum(one.kind == "circle" for one in frame.shapes)
-        until = int(frame.facts["Safe so far"].split(" of ")[1].split()[0])
+        until = int(frame.facts["Time"].split()[0])
         yield frame, followed(every, until, marks)
 
 
@@ -76,8 +76,9 @@ def test_rows_and_facts_add_the_minutes_up(every):
         shapes = {one.key: one for one in frame.shapes}
         for kind in drawn(every).tones:
             assert float(shapes[f"minutes {kind}"].text) == minutes.count(kind)
-        assert frame.facts["At risk"] == f"{minutes.count('unsaved')} min"
-        assert frame.facts["Lost so far"] == f"{minutes.count('lost')} min"
+            assert f"{kind} {minutes.count(kind)}" in frame.facts["Minutes of each kind"]
+        if minutes:
+            assert frame.facts["Safe"] == f"{minutes.count('saved') / len(minutes):.0%} of the time"
 
 
 @intervals
