@@ -4,14 +4,80 @@ A job works for an interval, writes a checkpoint, and goes on; a failure costs a
 since the last checkpoint. Failures come at random, at a constant rate, also while it writes or restarts.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from scalelab.arguments import real
 from scalelab.models.checking import Answer, Numbers, answer, numbers
+from scalelab.refusal import Refusal
 
 _MTTF = "it is the mean time between failures of everything the job runs on, in seconds"
 _WRITE = "it is the time to write one checkpoint, in seconds"
 _INTERVAL = "it is the work between two checkpoints, in seconds"
 _RESTART = "it is the time to come back after a failure, in seconds"
+
+
+_MOST = 10_000  # stretches of a run that is told one by one
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What a run did for a while: "saved", "unsaved" or "lost" work, "saving", or "restarting"."""
+
+    kind: str
+    start: float
+    end: float
+
+
+def stretches(
+    until: float, interval: float, write: float, restart: float, failures: Numbers
+) -> tuple[Stretch, ...]:
+    """A run that fails at given moments, as it looks at one moment: what is saved, and what is lost.
+
+    A failure takes all work since the last checkpoint that was written to its end, and what was written of
+    the next; one that comes during a restart begins it anew.
+    Source: the assumptions of Daly 2006, doi:10.1016/j.future.2004.11.016. Section 3.2.
+
+    >>> [(one.kind, one.end) for one in stretches(60, interval=20, write=5, restart=3, failures=[40])]
+    [('saved', 20.0), ('saving', 25.0), ('lost', 40.0), ('restarting', 43.0), ('unsaved', 60.0)]
+    """
+    until = real("until", until, "it is the moment at which one looks, in seconds", 0)
+    interval = real("interval", interval, _INTERVAL, 0, above=True)
+    write, restart = real("write", write, _WRITE, 0), real("restart", restart, _RESTART, 0)
+    moments = numbers("failures", failures, "they are the moments of the failures, in seconds", 0)
+    if until / (interval + write) + moments.size > _MOST:
+        raise Refusal(
+            f"interval must leave fewer than {_MOST:,} checkpoints, got {interval:g}: take a longer one, or "
+            "look sooner"
+        )
+    found: list[Stretch] = []
+    begin = 0.0
+    for end in [*sorted(one for one in moments.ravel().tolist() if one < until), until]:
+        if begin < end:
+            found += _attempt(begin, end, interval, write, restart if begin else 0.0, end < until)
+        begin = end
+    return tuple(found)
+
+
+def _attempt(begin, end, interval, write, restart, fails):
+    """Return what happens from a start, or a failure, to the next failure, or to where one looks."""
+    now = min(begin + restart, end)
+    found = [Stretch("restarting", begin, now)] if restart else []
+    while now < end:
+        worked = min(now + interval, end)
+        written = worked + write
+        if written <= end and worked < end:
+            found += [Stretch("saved", now, worked)] + [Stretch("saving", worked, written)] * bool(
+                write
+            )
+        elif fails:
+            found.append(Stretch("lost", now, end))
+        else:
+            found.append(Stretch("unsaved", now, worked))
+            found += [Stretch("saving", worked, end)] * (worked < end)
+        now = written
+    return found
 
 
 def mean_time_to_failure(one: Numbers, machines: Numbers) -> Answer:

@@ -37,12 +37,9 @@ def state(optimizer: str = "adam", precision: str = "mixed", stage: int = 0) -> 
     >>> state("adam", "mixed"), state("adam", "mixed", stage=1), state("adam", "fp32")
     ((16.0, 0.0), (4.0, 12.0), (16.0, 0.0))
     """
-    weights, gradients, copy = chosen("precision", precision, PRECISIONS)
-    statistics = copy + chosen("optimizer", optimizer, OPTIMIZERS)
-    stage = whole("stage", stage, "0 splits nothing, 3 everything", 0, 3)
-    parts = ((weights, 3), (gradients, 2), (statistics, 1))
-    split = sum(size for size, since in parts if stage >= since)
-    return float(weights + gradients + statistics - split), float(split)
+    parts, stage = _parts(optimizer, precision, stage)
+    split = sum(size for size, since in parts.values() if stage >= since)
+    return float(sum(size for size, _ in parts.values()) - split), float(split)
 
 
 def training_bytes(
@@ -63,6 +60,32 @@ def training_bytes(
     devices = numbers("devices", devices, "it counts the devices that share the states", 1)
     kept, split = state(optimizer, precision, stage)
     return answer(lambda n, k: n * (kept + split / k), parameters, devices)
+
+
+def states(
+    parameters: Numbers,
+    devices: Numbers = 1,
+    optimizer: str = "adam",
+    precision: str = "mixed",
+    stage: int = 0,
+) -> dict[str, Answer]:
+    """Bytes of "weights", "gradients" and "optimizer" on each of K devices; their sum is `training_bytes`.
+
+    The optimizer's part is its statistics and the copy of the weights that mixed precision keeps.
+    Source: Rajbhandari et al. 2020, arXiv:1910.02054, section 5. Section 3.2.
+
+    >>> states(7.5e9, 64, stage=2)
+    {'weights': 15000000000.0, 'gradients': 234375000.0, 'optimizer': 1406250000.0}
+    """
+    parameters = numbers("parameters", parameters, _PARAMETERS, 0, above=True)
+    devices = numbers("devices", devices, "it counts the devices that share the states", 1)
+    parts, stage = _parts(optimizer, precision, stage)
+    return {
+        name: answer(
+            lambda n, k, b=size, s=since: n * b / np.where(stage >= s, k, 1), parameters, devices
+        )
+        for name, (size, since) in parts.items()
+    }
 
 
 def serving_bytes(parameters: Numbers, cache: Numbers = 0, width: Numbers = 2) -> Answer:
@@ -166,3 +189,15 @@ def largest_model(memory: Numbers, per_parameter: Numbers) -> Answer:
     meaning = "it is bytes for each weight: 16 to train with Adam, 2 to serve in bf16"
     per_parameter = numbers("per_parameter", per_parameter, meaning, 0, above=True)
     return answer(lambda m, b: m / b, memory, per_parameter)
+
+
+def _parts(optimizer, precision, stage):
+    """Return the bytes per parameter of each state and the stage that splits it, and the stage itself."""
+    weights, gradients, copy = chosen("precision", precision, PRECISIONS)
+    statistics = copy + chosen("optimizer", optimizer, OPTIMIZERS)
+    stage = whole("stage", stage, "0 splits nothing, 3 everything", 0, 3)
+    return {
+        "weights": (weights, 3),
+        "gradients": (gradients, 2),
+        "optimizer": (statistics, 1),
+    }, stage

@@ -5,13 +5,71 @@ move decides how far out it may be split. Counted for a transformer whose layers
 of a box, with a copy of it in each box.
 """
 
+from dataclasses import dataclass
+
+from scalelab.arguments import real, whole
 from scalelab.models.checking import Answer, Numbers, answer, numbers
+from scalelab.models.choice import MOST, instance
+from scalelab.models.machines.hardware import Node
 
 _PARAMETERS = "it counts the weights of the model"
 _SPLIT = "it counts the devices over which each layer is split"
 _WIDTH = "it is the bytes of one number: 2 in bf16"
 _TOKENS = "it counts the tokens that a copy of the model takes in a step"
 _ALL_REDUCES = 4  # in a layer: two on the way forward, two on the way back
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """What a step sends over one rung: bytes of one device, and the bytes per second of its share."""
+
+    what: str
+    rung: str
+    size: float
+    rate: float
+    outside: bool  # of the box
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes, alone on its rung."""
+        return self.size / self.rate
+
+
+def crossings(
+    node: Node,
+    parameters: float,
+    tokens: float,
+    hidden: float,
+    layers: float,
+    copies: int,
+    apart: bool = False,
+) -> tuple[Crossing, ...]:
+    """What one device of a box sends in a step, and over which rung; layers split over as many as a box has.
+
+    Where the devices of a split stand `apart`, each in another box, activations take the network card.
+    Source: `weights_read`, `activations_sent`, `gradients_sent`. Section 3.2.
+
+    >>> from scalelab.models.machines import hardware
+    >>> usual = crossings(hardware.node("DGX H100"), 70e9, 4096, 8192, 80, copies=16)
+    >>> [(one.what, one.rung, round(1e3 * one.seconds)) for one in usual]
+    [('weights', 'memory', 10), ('activations', 'NVLink', 84), ('gradients', 'network card', 656)]
+    """
+    node = instance("node", node, Node, "take one from node(name)")
+    parameters = real("parameters", parameters, _PARAMETERS, 0, above=True)
+    tokens = real("tokens", tokens, _TOKENS, 0)
+    hidden = real("hidden", hidden, "it counts the hidden units of a token", 1)
+    layers = real("layers", layers, "it counts the layers of the transformer", 1)
+    copies = whole("copies", copies, "it counts the copies of the model", 1, MOST)
+    split, near, card = node.count, node.device.bandwidth, node.outside_bandwidth / node.count
+    activations = activations_sent(tokens, hidden, layers, split)
+    way = ("network card", card) if apart else ("NVLink", node.inside.bandwidth)
+    return (
+        Crossing("weights", "memory", weights_read(parameters, split), near, False),
+        Crossing("activations", way[0], activations, way[1], bool(apart)),
+        Crossing(
+            "gradients", "network card", gradients_sent(parameters, split, copies), card, True
+        ),
+    )
 
 
 def weights_read(

@@ -28,6 +28,7 @@ def against_ideal(
     low: ArrayLike | None = None,
     high: ArrayLike | None = None,
     log: bool = True,
+    see: str = "",
 ) -> Chart:
     """Speedups beside the ideal line and, where there is one, a prediction; measured unless of a model."""
     workers = np.asarray(workers, dtype=float)
@@ -51,6 +52,7 @@ def against_ideal(
         ),
         tuple(series),
         stamp=stamp,
+        see=see,
     )
 
 
@@ -62,6 +64,7 @@ def lines(
     at: Values,
     stamp: Stamp | None = None,
     limit: tuple[str, float] | None = None,
+    see: str = "",
 ) -> Chart:
     """Several named curves over the same x, and an optional dashed limit (label, value)."""
     series = [
@@ -71,4 +74,4 @@ def lines(
     if limit:
         name, value = limit
         series.append(Points(name, at, np.full(len(at), float(value)), "dashed", tone=0))
-    return Chart(title, x, y, tuple(series), stamp=stamp)
+    return Chart(title, x, y, tuple(series), stamp=stamp, see=see)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from scalelab import units
-from scalelab.models.machines import failures, hardware, memory, rungs, up_or_out
+from scalelab.models.machines import failures, hardware, memory, rungs, up_or_out, upgrades
+from scalelab.models.scaling import laws, speedup
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
@@ -28,6 +31,153 @@ SPLITS = ("nothing", "optimizer", "and gradients", "and weights")  # the stages 
 DEVICES = 2.0 ** np.arange(11)
 GPU_LIFE = 54 * 86400 / 419 * 16384  # seconds between interruptions per GPU: Llama 3, section 3.3.4
 LAYERED = 4096  # tokens in a sequence, where layers are split
+
+
+def two_quotes(gain: float, price: float, most: float = 0.3) -> Chart:
+    """What one job costs on as many old machines as keep up with a new one, and on the new one."""
+    serial = np.linspace(0, most, 121)
+    old = up_or_out.workers_to_match(gain, serial)
+    bills = old / laws.amdahl(old, serial)
+    return Chart(
+        f"One job: a machine {gain:g} times as fast at {price:g} times the price, or old ones",
+        Axis("serial share of the job", low=0.0, high=most),
+        Axis("bill, in hours of one old machine", low=0.0),
+        (
+            Points("old ones, as many as keep up", serial, bills, tone=1),
+            Points("the new one", serial, np.full_like(serial, price / gain), "dashed", tone=2),
+        ),
+        stamp=MODEL,
+        see="Each tooth of the first line is one more old machine. They are the cheaper buy while little "
+        "is serial, and then dearer and dearer, for the ones that join find less and less to do.",
+    )
+
+
+def generations(names: Sequence[str]) -> Chart:
+    """What devices offer, in multiples of the first: arithmetic, memory, and the ways to feed both."""
+    devices = [hardware.device(name) for name in names]
+    offers = {
+        "dense bf16 peak": [hardware.peak(one, "bf16 tensor") for one in devices],
+        "memory bandwidth": [one.bandwidth for one in devices],
+        "memory": [one.memory or np.nan for one in devices],
+        "link": [one.link.bandwidth if one.link else np.nan for one in devices],
+    }
+    places = np.arange(1.0, len(devices) + 1)
+    short = tuple(name.replace(" SXM", "") for name in names)
+    return Chart(
+        f"Five devices beside the {short[0]}"
+        if len(names) == 5
+        else f"Devices beside the {short[0]}",
+        Axis("device", low=0.7, high=len(devices) + 0.3, ticks=tuple(places), names=short),
+        Axis(f"multiples of the {short[0]}", low=0.0),
+        tuple(
+            Points(name, places, np.array(values) / values[0], "joined", tone=tone)
+            for tone, (name, values) in enumerate(offers.items(), 1)
+        ),
+        stamp=DRIVER,
+        see="Where one line is level and another rises, a vendor changed one thing. Over all of them the "
+        "arithmetic grew most and the link least, so a byte from elsewhere costs more FLOPs than it did.",
+    )
+
+
+def published_gains(runs: Sequence[upgrades.Upgrade], faster: float) -> Chart:
+    """Published gains of an upgrade with their uncertainty, beside what its faster memory can give."""
+    places = np.arange(1.0, len(runs) + 1)
+    gains = np.array([run.gain for run in runs])
+    errors = np.array([run.error for run in runs])
+    ends = [places[0], places[-1]]
+    return Chart(
+        "From eight H100 to eight H200, job by job",
+        Axis("job", low=0.4, high=len(runs) + 0.6, ticks=tuple(places)),
+        Axis("times as fast", low=0.9, high=1.6),
+        (
+            Points("if all waits for memory", ends, [faster] * 2, "dashed", tone=2),
+            Points("if nothing does", ends, [1, 1], "dashed", tone=0),
+            Points(
+                "published, ± its uncertainty",
+                places,
+                gains,
+                "points",
+                tone=1,
+                low=gains - errors,
+                high=gains + errors,
+            ),
+        ),
+        stamp=MLPERF,
+        see="The jobs stand in the order of the table. The first alone reaches what a faster memory can "
+        "give; the others stay in the lower half, the last two within their bars of no gain.",
+    )
+
+
+def corner(fed: float, cores: int) -> Chart:
+    """Speedup on cores that share one memory, beside Amdahl's curve through the same last point."""
+    counts = np.union1d(np.linspace(1, cores, 60), [min(max(fed, 1), cores)])
+    reached = np.minimum(counts, fed)
+    serial = min(max(speedup.karp_flatt(reached[-1], cores), 0.0), 1.0)
+    return Chart(
+        f"{cores} cores that share one memory",
+        Axis("cores K", low=0.0, high=cores * 1.04),
+        Axis("speedup S(K)", low=0.0),
+        (
+            Points("what the memory feeds, min(K, c)", counts, reached, tone=1),
+            Points(
+                "Amdahl, with the same end", counts, laws.amdahl(counts, serial), "dashed", tone=2
+            ),
+        ),
+        stamp=MODEL,
+        see="Both begin and end alike. Up to its corner the memory costs nothing, and behind it every "
+        "further core is for nothing; Amdahl's curve bends from the start.",
+    )
+
+
+def room(
+    each: float, weights: Mapping[str, float], memories: Mapping[str, float], wanted: float
+) -> Chart:
+    """What models and the cache of so many tokens take, in bytes, beside the memories they may use."""
+    most = 1.05 * max((max(memories.values()) - min(weights.values())) / each, wanted)
+    tokens = np.linspace(0, most, 36)
+    thousands = tokens / 1e3
+    taken = [
+        Points(name, thousands, (size + each * tokens) / 1e9, tone=tone)
+        for tone, (name, size) in enumerate(weights.items(), 1)
+    ]
+    limits = [
+        Points(
+            f"memory of {name}", thousands, np.full_like(tokens, size / 1e9), "dashed", tone=tone
+        )
+        for tone, (name, size) in zip((3, 0, 4, 5), memories.items(), strict=False)
+    ]
+    at = [(size + each * wanted) / 1e9 for size in weights.values()]
+    need = Points("what is needed", [wanted / 1e3] * len(at), at, "points", tone=5)
+    return Chart(
+        "Room for the cache beside the weights",
+        Axis("tokens in the cache, thousands", low=0.0),
+        Axis("GB", low=0.0),
+        (*taken, *limits, need),
+        stamp=MODEL,
+        see="Where a rising line meets a dashed one, that memory is full. Only marks below a dashed line "
+        "can be served from it.",
+    )
+
+
+def saving(write: float, mttf: float) -> Chart:
+    """What saving and what failing cost a run, over the interval between checkpoints, to first order."""
+    best = failures.young_interval(write, mttf)
+    intervals = np.geomspace(best / 8, best * 8, 49)
+    saves, loses = write / intervals, intervals / 2 / mttf
+    return Chart(
+        "What saving costs, and what is lost between two saves",
+        Axis("minutes of work between checkpoints", log=True),
+        Axis("share of the time, %", low=0.0),
+        (
+            Points("saving, δ/τ", intervals / 60, 100 * saves, tone=1),
+            Points("work lost, τ/2μ", intervals / 60, 100 * loses, tone=2),
+            Points("both", intervals / 60, 100 * (saves + loses), tone=3),
+            Points("Young's interval", [best / 60], [200 * write / best], "points", tone=0),
+        ),
+        stamp=MODEL,
+        see="Where the two costs are equal their sum is least. Near there the sum hardly changes: twice "
+        "the interval, or half of it, costs a quarter more.",
+    )
 
 
 def budget(purpose: str, billions: int, split: str, sequences: int, context: int) -> Chart:
@@ -59,29 +209,24 @@ def budget(purpose: str, billions: int, split: str, sequences: int, context: int
         tuple(series),
         readouts,
         MODEL,
+        "What is split gets thinner towards the right; what is not keeps its thickness on any number of "
+        "devices. A model fits where the pile stays below a dashed line.",
     )
 
 
 def _bytes_by_part(purpose, billions, split, sequences, context):
     """Bytes on each device by what they are, for 1 to 1024 devices."""
     layers, hidden, heads, kv_heads = SHAPES[billions]
-    weights, gradients, copy = memory.PRECISIONS["mixed"]
-    stage, none = SPLITS.index(split), np.zeros_like(DEVICES)
-
-    def spread(each, since):
-        size = 1e9 * billions * each
-        return size / DEVICES if stage >= since else none + size
-
-    parts = {"weights": spread(weights, 3), "gradients": none, "optimizer": none}
-    parts |= {"activations": none, "cache": none}
-    training = PURPOSES[purpose]
+    none, training = np.zeros_like(DEVICES), PURPOSES[purpose]
+    stage = SPLITS.index(split)
+    parts = dict.fromkeys(("weights", "gradients", "optimizer", "activations", "cache"), none)
     if training is None:
         tokens = sequences * context
         cache = memory.cache_bytes(tokens, layers, kv_heads, hidden // heads)
-        return parts | {"cache": none + cache}
+        weights = memory.states(1e9 * billions, DEVICES, stage=stage)["weights"]
+        return parts | {"weights": weights, "cache": none + cache}
     optimizer, recompute = training
-    statistics = memory.OPTIMIZERS[optimizer]
-    parts |= {"gradients": spread(gradients, 2), "optimizer": spread(copy + statistics, 1)}
+    parts |= memory.states(1e9 * billions, DEVICES, optimizer, "mixed", stage)
     activations = memory.activation_bytes(sequences, context, layers, hidden, heads, recompute)
     return parts | {"activations": none + activations}
 
@@ -131,6 +276,8 @@ def way_out(node: str, boxes: int, share: float) -> Chart:
             "Activations over the cards": f"{units.text(times)} × the arithmetic",
         },
         MODEL,
+        "What rises keeps its distance to the arithmetic at every batch; the gradients alone stay level, "
+        "so a larger batch leaves them behind.",
     )
 
 
@@ -195,6 +342,8 @@ def up_or_out_by_size(
             "At no large size beyond a price of": f"{never:.1f} × {SMALL}",
         },
         MODEL,
+        "The lower line is the better buy, and where they cross the answer changes. A line rises only by "
+        "what a serial part leaves undone on every further device.",
     )
 
 
@@ -219,4 +368,6 @@ def checkpoints(machines: int, write: float, restart: float) -> Chart:
             "Kept": units.text(kept, "%"),
         },
         MODEL,
+        "Left of the mark too much is saved, right of it too much is lost. The higher the top, the "
+        "flatter it is.",
     )

@@ -43,6 +43,8 @@ def fixed_job(serial: float, floor: float = 0.5, most: int = 1024) -> Chart:
             f"Idle at K = {most:,}": f"{1 - share[-1]:.1%} of the fleet",
         },
         MODEL,
+        "The larger s is, the lower lies the ceiling, and the sooner the curve leaves the ideal line. "
+        "Halve s and watch the ceiling and the mark move together.",
     )
 
 
@@ -73,6 +75,8 @@ def second_worker(speedups: Sequence[float], stamp: Stamp) -> Chart:
         Axis("speedup S(2)", low=0.0),
         (*falls, Points("speedup", steps, reached, "points", tone=0, names=names)),
         stamp=stamp,
+        see="Each step starts where the one before it ended, and its height is what it cost. A step that "
+        "leads up is a gain.",
     )
 
 
@@ -100,6 +104,115 @@ def reading_rates(recording: Recording) -> Chart:
         Axis("GB/s per worker", low=0.0),
         tuple(series),
         stamp=recording.samples[0].stamp,
+        see="Both colours lie on one curve: it is the bytes of its own that slow a worker down, and not "
+        "the other worker.",
+    )
+
+
+def newcomers(serial: float, most: int = 512) -> Chart:
+    """What a worker of the fleet does on average, and what the last one adds, for a fixed job."""
+    workers = np.arange(1, most + 1)
+    shown = np.unique(np.geomspace(1, most, 48).round()).astype(int)
+    gains = 1 / speedup.fixed_job_seconds(workers, serial)
+    adds = np.diff(gains, prepend=0)
+    half = workers[gains / workers >= 0.5][-1]
+    return Chart(
+        f"The average worker and the last one, {serial:.0%} serial",
+        Axis("workers K", log=True, ticks=tuple(POWERS[most >= POWERS])),
+        Axis("of one worker alone", low=0.0, high=1.05),
+        (
+            Points("average, E(K)", shown, (gains / workers)[shown - 1], tone=1),
+            Points("added by the last worker", shown, adds[shown - 1], tone=2),
+            Points(
+                "last K with E of a half",
+                [half] * 2,
+                (gains / workers)[half - 1] * np.array([1, 1]),
+                "points",
+                tone=3,
+            ),
+        ),
+        stamp=MODEL,
+        see="The newcomer always does worse than the average: where the fleet still works at a half, the "
+        "last one to join adds about a quarter of a worker.",
+    )
+
+
+def implied(workers: Values, fractions: Values, least: Values, most: Values, stamp: Stamp) -> Chart:
+    """The serial fractions that the sizes of a table imply, each as far as rounding leaves it open."""
+    return Chart(
+        "The fraction that each size implies, and what rounding leaves open",
+        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis("e(K)"),
+        (
+            Points("e(K)", workers, fractions, "points", tone=1, low=least, high=most),
+            Points("none", workers, np.zeros(len(workers)), "dashed", tone=0),
+        ),
+        stamp=stamp,
+        see="Up to twenty processors the marks climb by more than their bars; from there on they keep their "
+        "height. The first two bars are the longest: near K = 1 an implied fraction is hardly known.",
+    )
+
+
+def baselines(batches: Sequence[int], tries: Mapping[int, Sequence[Sample]]) -> Chart:
+    """What one job takes by the size of its batches, for each number of threads: candidates for T(1)."""
+    series = []
+    for tone, (threads, runs) in enumerate(tries.items(), 1):
+        middle, low, high = (
+            [1e3 * getattr(run, end) for run in runs] for end in ("median", "low", "high")
+        )
+        label = units.counted(threads, "thread")
+        series.append(Points(label, batches, middle, "joined", tone))
+        series.append(Points(f"{label}, its interval", batches, middle, "points", tone, low, high))
+    best = min(run.median for runs in tries.values() for run in runs)
+    ends = [min(batches), max(batches)]
+    series.append(Points("the best", ends, [1e3 * best] * 2, "dashed", tone=0))
+    return Chart(
+        "One job on one machine: which of these is T(1)?",
+        Axis("samples in a batch", log=True, ticks=tuple(batches)),
+        Axis("milliseconds", log=True),
+        tuple(series),
+        stamp=next(iter(tries.values()))[0].stamp,
+        see="Every point is the same job. Who divides by a point high above the dashed line reports the "
+        "distance as speedup.",
+    )
+
+
+def two_verdicts(serial: float, most: int = 1024) -> Chart:
+    """Efficiency of one fleet over its size, for a job that stays and for one that grows with it."""
+    workers = POWERS[most >= POWERS]
+    strong = speedup.efficiency(1.0, speedup.fixed_job_seconds(workers, serial), workers)
+    weak = (serial + (1 - serial) * workers) / workers
+    return lines(
+        f"One serial part of {serial:g} of a worker's time, two verdicts",
+        Axis("workers K", log=True, ticks=tuple(workers[::2])),
+        Axis("speedup over K", low=0.0, high=1.05),
+        {"the same job, sooner": strong, "a job K times as large": weak},
+        workers,
+        MODEL,
+        see="At one worker nobody can tell them apart. The first line falls towards nothing, and the "
+        "second stays: what differs is the job, not the fleet.",
+    )
+
+
+def unsaid(sizes: Values, speedups: Values, floor: float) -> Chart:
+    """The efficiencies behind a slide that shows a speedup, and the least that is accepted."""
+    sizes = np.asarray(sizes, dtype=float)
+    return Chart(
+        "The column that the slide left out",
+        Axis("GPUs K", log=True, ticks=tuple(sizes)),
+        Axis("efficiency E(K)", low=0.5, high=1.0),
+        (
+            Points(
+                "E(K), if one fraction explains it",
+                sizes,
+                np.asarray(speedups) / sizes,
+                "joined",
+                tone=1,
+            ),
+            Points(f"the floor, {floor:g}", sizes, np.full_like(sizes, floor), "dashed", tone=0),
+        ),
+        stamp=MODEL,
+        see="The speedup grows at every doubling, and the efficiency passes the floor between two of them.",
     )
 
 
@@ -113,4 +226,6 @@ def loss_over_workers(workers: Values, losses: Mapping[str, ArrayLike]) -> Chart
         workers,
         MODEL,
         limit=("what no model passes", statistical.E),
+        see="With a serial part the curve turns flat long before the loss is near what no model passes: from "
+        "there on, more workers change nothing.",
     )

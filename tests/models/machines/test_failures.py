@@ -1,6 +1,7 @@
 """Checkpoints and failures, against jobs and machines that are simulated event by event."""
 
 import heapq
+import itertools
 
 import numpy as np
 import pytest
@@ -193,3 +194,22 @@ def test_a_job_that_never_ends_is_refused_in_a_sentence():
         failures.expected_seconds(1, 1, 1, 1, 1e-4)
     with pytest.raises(ValueError, match="mttf must be a finite number above 0, got 0: it is the"):
         failures.daly_interval(1, 0)
+
+
+@given(
+    st.integers(1, 30),
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.lists(st.integers(1, 200), max_size=6),
+)
+def test_stretches_of_a_run_touch_and_nothing_lost_or_saved_is_counted_twice(
+    tau, delta, back, moments
+):
+    found = failures.stretches(200, tau, delta, back, moments)
+    assert found[0].start == 0
+    assert found[-1].end == 200
+    assert all(one.end == two.start for one, two in itertools.pairwise(found))
+    assert all(one.end - one.start == tau for one in found if one.kind == "saved")
+    assert sum(one.kind == "unsaved" for one in found) <= 1
+    lost = [one.end for one in found if one.kind == "lost"]
+    assert set(lost) <= set(moments)

@@ -67,6 +67,14 @@ def test_training_bytes_are_those_of_arrays_that_are_allocated(devices, recipe):
     assert memory.training_bytes(parameters, devices, *recipe) == pytest.approx(allocated)
 
 
+@given(st.integers(1, 64), st.tuples(OPTIMIZERS, PRECISIONS, STAGES))
+def test_each_state_is_that_of_its_arrays(devices, recipe):
+    parameters = 12 * devices
+    weights, gradients, *kept = (a.nbytes for a in arrays_of_one_rank(parameters, devices, *recipe))
+    expected = {"weights": weights, "gradients": gradients, "optimizer": sum(kept)}
+    assert memory.states(parameters, devices, *recipe) == pytest.approx(expected)
+
+
 @given(BILLIONS, DEVICES, OPTIMIZERS, PRECISIONS)
 def test_each_stage_and_each_device_only_saves(parameters, devices, optimizer, precision):
     per_stage = [

@@ -1,0 +1,113 @@
+"""The drawing of a run that fails: each frame against a run that is followed minute by minute."""
+
+import math
+
+import pytest
+
+from scalelab.models import machines
+from scalelab.refusal import Refusal
+from scalelab.show.drawings import Stepper, interrupted
+
+BROKEN = {65: 2, 205: 4, 290: 1, 455: 3}  # minutes, and which machine
+RUN = {"write": 10, "restart": 10, "until": 500}
+EVERY = (20, 50, 200)
+SHOWN = {
+    "a run that fails": lambda: Stepper(
+        *[interrupted(f"{every} min", every, BROKEN, **RUN) for every in EVERY], choose="save every"
+    )
+}
+intervals = pytest.mark.parametrize("every", EVERY)
+
+
+def drawn(every):
+    return interrupted(f"{every} min", every, BROKEN, **RUN)
+
+
+def followed(every, until, failed):
+    """What each minute was, as it looks at a moment at which so many failures have come."""
+    minutes, at_risk, doing, left = [], [], "work", every
+    moments = sorted(BROKEN)[:failed]
+    for minute in range(until + 1):
+        if minute in moments:
+            for one in at_risk:
+                minutes[one] = "lost"
+            at_risk, doing, left = [], "restarting", RUN["restart"]
+        if minute == until:
+            return minutes
+        minutes.append({"work": "unsaved"}.get(doing, doing))
+        if doing != "restarting":
+            at_risk.append(minute)
+        left -= 1
+        if not left:
+            if doing == "saving":
+                for one in at_risk:
+                    minutes[one] = "saved" if minutes[one] == "unsaved" else minutes[one]
+                at_risk = []
+            doing = "saving" if doing == "work" else "work"
+            left = RUN["write"] if doing == "saving" else every
+    return minutes
+
+
+def seen(every):
+    """Yield each frame, and what each of its minutes was."""
+    for frame in drawn(every).frames:
+        marks = sum(one.kind == "circle" for one in frame.shapes)
+        until = int(frame.facts["Time"].split()[0])
+        yield frame, followed(every, until, marks)
+
+
+@intervals
+def test_blocks_show_what_each_minute_was_and_what_became_of_it(every):
+    tones, scale = drawn(every).tones, (348 - 62) / 500
+    for frame, minutes in seen(every):
+        found = [None] * len(minutes)
+        for block in frame.shapes:
+            if block.kind == "block" and " from " in block.key:
+                begin, end = ((block.x + way * block.width / 2 - 62) / scale for way in (-1, 1))
+                kind = next(name for name, tone in tones.items() if tone == block.tone)
+                for minute in range(round(begin), round(end)):
+                    found[minute] = kind
+        assert found == minutes
+
+
+@intervals
+def test_rows_and_facts_add_the_minutes_up(every):
+    for frame, minutes in seen(every):
+        shapes = {one.key: one for one in frame.shapes}
+        for kind in drawn(every).tones:
+            assert float(shapes[f"minutes {kind}"].text) == minutes.count(kind)
+            assert f"{kind} {minutes.count(kind)}" in frame.facts["Minutes of each kind"]
+        if minutes:
+            assert frame.facts["Safe"] == f"{minutes.count('saved') / len(minutes):.0%} of the time"
+
+
+@intervals
+def test_a_mark_stands_in_the_lane_of_the_machine_that_failed(every):
+    marks = [one for one in drawn(every).frames[-1].shapes if one.kind == "circle"]
+    lanes = {one.key: one.y for one in drawn(every).frames[-1].shapes if one.key.startswith("lane")}
+    assert [one.y for one in marks] == [
+        lanes[f"lane {BROKEN[moment]}"] for moment in sorted(BROKEN)
+    ]
+
+
+def test_of_the_three_the_middle_one_keeps_most_and_is_what_young_says():
+    kept = [followed(every, 500, 4).count("saved") for every in EVERY]
+    assert kept[1] == max(kept)
+    assert machines.young_interval(10, 500 / len(BROKEN)) == pytest.approx(EVERY[1])
+    assert math.sqrt(2 * 10 * 125) == EVERY[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"broken": {}}, "broken must be a mapping .*, got .*: .*"),
+        ({"broken": [3]}, "broken must be a mapping .*, got .*: .*"),
+        ({"broken": {600: 1}}, "moment must be .*, got 600: .*"),
+        ({"broken": {60: 5}}, "machine must be .*, got 5: .*"),
+        ({"interval": 0}, "interval must be .*, got 0: .*"),
+        ({"until": -1}, "until must be .*, got -1: .*"),
+    ],
+)
+def test_junk_is_refused(given, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        interrupted(**{"name": "x", "interval": 20, "broken": BROKEN} | RUN | given)

@@ -1,0 +1,62 @@
+"""The charts of section 3.2."""
+
+import numpy as np
+import pytest
+
+from scalelab.models import machines
+from scalelab.show.plots import hardware
+
+NAMES = ["A100 SXM 40GB", "H100 SXM", "H200 SXM"]
+
+
+def series(chart, label):
+    return next(one for one in chart.series if one.label.startswith(label))
+
+
+def test_the_old_ones_of_a_quote_are_the_fewest_that_keep_up():
+    bills, new = hardware.two_quotes(3, 4).series
+    assert set(new.y) == {4 / 3}
+    for serial, bill in zip(bills.x, bills.y, strict=True):
+        count = next(k for k in range(3, 99) if serial + (1 - serial) / k <= 1 / 3 + 1e-12)
+        assert bill == pytest.approx(count * (serial + (1 - serial) / count))
+
+
+def test_generations_are_multiples_of_the_first():
+    chart = hardware.generations(NAMES)
+    assert all(one.y[0] == 1 for one in chart.series)
+    assert series(chart, "dense").y[1] == pytest.approx(989.4 / 312, rel=1e-3)
+    assert series(chart, "link").y[1:].tolist() == [1.5, 1.5]
+    assert series(chart, "memory bandwidth").y[2] == pytest.approx(4.8e12 / 1.555e12, rel=1e-3)
+
+
+def test_published_gains_keep_the_order_of_their_table():
+    runs = machines.published_upgrades()
+    points = series(hardware.published_gains(runs, 1.43), "published")
+    assert points.y.tolist() == [run.gain for run in runs]
+    assert (points.high - points.low) / 2 == pytest.approx([run.error for run in runs])
+
+
+def test_memory_feeds_up_to_its_corner_and_amdahl_ends_there():
+    fed, amdahl = hardware.corner(23.5, 96).series
+    assert fed.y == pytest.approx(np.minimum(fed.x, 23.5))
+    assert 23.5 in fed.x
+    assert (amdahl.y[0], amdahl.y[-1]) == pytest.approx((1, 23.5))
+    assert (amdahl.y[1:-1] < fed.y[1:-1]).all()
+
+
+def test_the_sum_of_saving_and_losing_is_least_where_they_are_equal():
+    saves, loses, both, best = hardware.saving(30, 3600).series
+    at = both.y.argmin()
+    assert both.x[at] == pytest.approx(best.x[0]) == pytest.approx(np.sqrt(2 * 30 * 3600) / 60)
+    assert saves.y[at] == pytest.approx(loses.y[at])
+    assert best.y[0] == pytest.approx(both.y[at])
+
+
+def test_room_ends_where_the_lines_meet():
+    weights, memories = {"16 bits": 140e9, "8 bits": 70e9}, {"one": 143e9, "two": 160e9}
+    chart = hardware.room(0.5e6, weights, memories, 80_000)
+    assert series(chart, "16 bits").y[0] == 140
+    assert series(chart, "memory of two").y.tolist() == [160] * 36
+    assert series(chart, "what is needed").y.tolist() == [180, 110]
+    wide = series(chart, "8 bits")
+    assert wide.y[-1] > 160  # so that every crossing is on the paper

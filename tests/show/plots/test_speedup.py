@@ -1,0 +1,56 @@
+"""The charts of section 3.1."""
+
+import numpy as np
+import pytest
+
+from scalelab.records import Machine, Sample, Stamp
+from scalelab.show.plots import speedup
+
+
+def series(chart, label):
+    return next(one for one in chart.series if one.label.startswith(label))
+
+
+@pytest.mark.parametrize("serial", [0.01, 0.05, 0.2])
+def test_newcomers_add_up_to_the_speedup_that_the_average_shares(serial):
+    chart = speedup.newcomers(serial, most=8)
+    average, added = series(chart, "average"), series(chart, "added")
+    assert average.x.tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert np.cumsum(added.y) == pytest.approx(average.y * average.x)
+    assert average.y[-1] == pytest.approx(1 / (8 * serial + 1 - serial))
+    assert (added.y[1:] < average.y[1:]).all()
+
+
+def test_the_last_of_a_half_is_where_amdahl_says():
+    assert (
+        series(speedup.newcomers(0.05), "last K").x[0] == 21
+    )  # 1 + 1/s, up to which E is a half or more
+
+
+def test_the_two_verdicts_part_after_the_first_worker():
+    strong, weak = speedup.two_verdicts(0.05).series
+    assert strong.y[0] == weak.y[0] == 1
+    assert strong.y[8] == pytest.approx(1 / (1 + 0.05 * 255))
+    assert weak.y[8] == pytest.approx(0.05 / 256 + 0.95)
+
+
+def test_the_best_of_the_baselines_is_the_dashed_line():
+    def sample(seconds):
+        return Sample("", (seconds,) * 9, 1, Machine("here", 2), "2026-01-01", "done", ())
+
+    tries = {1: [sample(0.3), sample(0.02)], 2: [sample(0.4), sample(0.01)]}
+    chart = speedup.baselines((1, 16), tries)
+    assert series(chart, "the best").y.tolist() == [10, 10]
+    assert series(chart, "1 thread").y.tolist() == [300, 20]
+    assert series(chart, "2 threads").y.tolist() == [400, 10]
+
+
+def test_what_a_slide_leaves_out_is_its_speedup_over_its_size():
+    points, floor = speedup.unsaid([2, 4], [1.8, 3], 0.85).series
+    assert points.y.tolist() == [0.9, 0.75]
+    assert floor.y.tolist() == [0.85, 0.85]
+
+
+def test_an_implied_fraction_carries_its_bar():
+    marks = speedup.implied([4, 8], [0.1, 0.2], [0.05, 0.1], [0.2, 0.3], Stamp("model")).series[0]
+    assert (marks.low.tolist(), marks.high.tolist()) == ([0.05, 0.1], [0.2, 0.3])
