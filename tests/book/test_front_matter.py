@@ -52,6 +52,27 @@ def test_the_figure_on_the_cover_says_what_its_table_says(monkeypatch):
         assert cover.bill(nodes, 0).readouts["Bill"] == "$1,600"
 
 
+def test_the_map_on_the_cover_leads_to_every_section_by_the_questions_of_the_page(monkeypatch):
+    """It says of each question what the table further down says, and numbers sections as they do."""
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    cover = importlib.import_module("cover")
+    asked = re.findall(r"^\| (\d) \| \*\*(.+?)\*\* \|(.*)$", page("book/index.md"), re.M)
+    assert [(int(n), words) for n, words, _ in asked] == [
+        (n, one.words) for n, one in enumerate(cover.MAP, 1)
+    ]
+    for (*_, answer), one in zip(asked, cover.MAP, strict=True):
+        told = set(re.findall(r"chapters/(\w+)\.ipynb", answer))
+        assert told == {section.slug for section in one.sections} - {"10_rubric"}
+    sections = [section for one in cover.MAP for section in one.sections]
+    assert {section.slug for section in sections} == set(WRITTEN)
+    for section in sections:
+        number = re.search(r'"# ([\d.]+) ', page(f"chapters/{section.slug}.ipynb"))[1]
+        assert section.name.split()[0] == number
+    made = cover.page_map(lambda name: f"../{name}.html")
+    links = re.findall(r'href="\.\./chapters/(\w+)\.html"', made)
+    assert links == [section.slug for section in sections]
+
+
 def test_the_starved_baseline_of_the_corrections_page_follows_from_its_model():
     """600 s and 60 s as measured, 400 s as they should be; every cell of the table."""
     after = page("book/corrections.md").partition("(correction-superlinear)=")[2]
