@@ -121,6 +121,84 @@ def two_profiles(shares: Mapping[str, tuple[float, int]], counts: Sequence[int])
     )
 
 
+def levers(moves: Mapping[str, tuple[float, float, float]], most: int = 1024) -> Chart:
+    """How much faster training gets on more nodes, over one node today, for some changes to its step.
+
+    Each move has the seconds that divide, those that do not, and how many of today's steps one is worth.
+    """
+    nodes = np.unique([*np.geomspace(1, most, 40).round(2), *POWERS[most >= POWERS]])
+    compute, stays, _ = next(iter(moves.values()))
+    today = compute + stays
+    series = []
+    for tone, (name, (divides, serial, worth)) in enumerate(moves.items(), 1):
+        faster = worth * today / laws.seconds(nodes, serial, divides)
+        limit = worth * today / serial
+        series += [
+            Points(name, nodes, faster, tone=tone),
+            Points(f"its limit, {limit:g}", [1, most], [limit, limit], "dashed", tone),
+        ]
+    return Chart(
+        "Two levers, against one node today",
+        Axis("nodes K", log=True, ticks=tuple(POWERS[most >= POWERS][::2])),
+        Axis("training, times as fast as today", log=True, ticks=(1, 2, 5, 10, 20, 40)),
+        tuple(series),
+        stamp=MODEL,
+        see="All begin near each other, where nodes still help. Each curve bends towards its own dashed "
+        "line, and it is the lines that the levers move.",
+    )
+
+
+def steps(found: Mapping[str, Mapping[str, float]], stamp: Stamp | None = None) -> Chart:
+    """Steps as bars under each other: milliseconds of each part, end to end, in the order given."""
+    rows = np.arange(len(found), 0, -1)
+    series = []
+    for tone, part in enumerate(next(iter(found.values())), 1):
+        x, y = [], []
+        for row, parts in zip(rows, found.values(), strict=True):
+            begin = sum([*parts.values()][: tone - 1])
+            if parts[part] > 0:  # a bar of no length would still be a line
+                x += [begin, begin + parts[part], np.nan]
+                y += [row, row, np.nan]
+        series.append(Points(part, x or [np.nan], y or [np.nan], "lane", tone=tone))
+    return Chart(
+        "One step of each worker, its moments sorted by kind",
+        Axis("ms", low=0.0),
+        Axis("worker", low=0.4, high=len(found) + 0.6, ticks=tuple(rows), names=tuple(found)),
+        tuple(series),
+        stamp=stamp,
+        see="A worker alone has nothing but computing and idle time. Whatever else stands in the bars "
+        "of the two was born with the second.",
+    )
+
+
+def misses(
+    title: str,
+    workers: ArrayLike,
+    rate: ArrayLike,
+    curves: Mapping[str, Callable[[np.ndarray], ArrayLike]],
+    stamp: Stamp | None = None,
+    x: str = "workers K",
+) -> Chart:
+    """How far each measured value lies above or below some curves, in percent of the curve."""
+    workers, rate = np.asarray(workers, float), np.asarray(rate, float)
+    off = {name: 100 * (rate / np.asarray(curve(workers)) - 1) for name, curve in curves.items()}
+    return Chart(
+        title,
+        Axis(x, log=True, ticks=tuple(workers)),
+        Axis("measured over fitted, %"),
+        (
+            Points("on the curve", workers[[0, -1]], [0, 0], "dashed", tone=0),
+            *(
+                Points(name, workers, values, "joined", tone=_TONES.get(name, 2))
+                for name, values in off.items()
+            ),
+        ),
+        stamp=stamp,
+        see="Errors of measurement would jump from one side of the line to the other. Here neighbours stay "
+        "on one side together: a wave, and so a wrong shape.",
+    )
+
+
 def losses(
     workers: int,
     left: Mapping[str, float],

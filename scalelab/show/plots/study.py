@@ -240,6 +240,37 @@ def batch_trade(least_steps: float, least_samples: float, batches: ArrayLike) ->
     )
 
 
+def two_losses(
+    workers: float, *, fixed: float, sample: float, critical: float, least_steps: float
+) -> Chart:
+    """Hours to a target over the batch, and the two terms of them that the batch moves."""
+    job = {"fixed": fixed, "sample": sample, "critical": critical}
+    best = float(study.fastest_batch(workers, **job))
+    batches = np.unique([*np.geomspace(best / 8, best * 8, 41), best])
+    seconds = study.target_seconds(workers, batches, **job, least_steps=least_steps)
+    hours = 1 / 3600 * least_steps
+    return Chart(
+        f"Hours to a target on {workers:g} workers",
+        Axis("global batch B", log=True, ticks=tuple((best * 2.0 ** np.arange(-3, 4)).round())),
+        Axis("hours", low=0.0, high=float(seconds.max()) / 3600 * 1.05),
+        (
+            Points("all of it", batches, seconds / 3600, tone=3),
+            Points(
+                "overhead of the added steps", batches, hours * fixed * critical / batches, tone=1
+            ),
+            Points(
+                "computing of the longer steps", batches, hours * sample * batches / workers, tone=2
+            ),
+            Points(
+                "done first", [best], [float(seconds[batches == best][0]) / 3600], "points", tone=3
+            ),
+        ),
+        stamp=MODEL,
+        see="One term falls with the batch and one grows. Where they cross, their sum is least, and around "
+        "it the curve is flat: twice the batch, or half of it, costs little.",
+    )
+
+
 def plane(power: float, critical: float = 8192, overhead: float = 0.02) -> Chart:
     """Workers and batch as a map: what bounds a job, which batch is done first, and a path of growth."""
     job = {"fixed": overhead, "sample": SAMPLE, "critical": critical}

@@ -55,3 +55,34 @@ def test_a_profile_of_an_exchange_is_a_curve_through_the_size_it_was_read_on():
     for name, on in (("early", 8), ("late", 256)):
         line = found[name]
         assert line.y == pytest.approx(1 / (1 / line.x + 1 / on))  # o / W is 1 / 8, or 1 / 256
+
+
+def test_a_lever_moves_the_line_that_its_curve_never_passes():
+    chart = laws.levers({"as it is": (180, 20, 1), "half": (180, 10, 1), "four": (720, 20, 4)})
+    curves, lines = chart.series[::2], chart.series[1::2]
+    limits = {one.label: line.y[0] for one, line in zip(curves, lines, strict=True)}
+    assert limits == {"as it is": 10, "half": 20, "four": 40}
+    for curve in curves:
+        worth, serial, divides = {
+            "as it is": (1, 20, 180), "half": (1, 10, 180), "four": (4, 20, 720)
+        }[curve.label]  # fmt: skip
+        assert curve.y == pytest.approx([worth * 200 / (serial + divides / k) for k in curve.x])
+        assert max(curve.y) < limits[curve.label]
+
+
+def test_the_parts_of_a_step_lie_end_to_end_and_what_is_nothing_has_no_bar():
+    alone, two = (
+        {"computing": 8.0, "waiting": 0.0, "idle": 2.0},
+        {"computing": 4.0, "waiting": 3.0, "idle": 2.0},
+    )
+    found = by_name(laws.steps({"alone": alone, "0 of 2": two}))
+    assert found["computing"].x[[0, 1, 3, 4]].tolist() == [0, 8, 0, 4]
+    assert found["waiting"].x[:2].tolist() == [4, 7]
+    assert found["waiting"].x.size == 3
+    assert found["idle"].x[[0, 1, 3, 4]].tolist() == [8, 10, 7, 9]
+    assert found["idle"].y[[0, 3]].tolist() == [2, 1]
+
+
+def test_what_a_curve_misses_is_in_percent_of_the_curve():
+    found = by_name(laws.misses("t", [1, 2], [11.0, 18.0], {"law": lambda k: 10.0 * k}))
+    assert found["law"].y == pytest.approx([10, -10])

@@ -45,3 +45,23 @@ def test_the_ideal_starts_in_the_first_row_and_falls_as_workers_are_added():
     found = by_name(study.until("t", [4, 8, 32], [10, 6, 3], 3.5))
     assert found["ideal: hours fall as 1/K"].y.tolist() == [10, 5, 1.25]
     assert set(found["the deadline"].y) == {3.5}
+
+
+def test_the_fastest_batch_is_the_one_that_was_tried_and_took_least():
+    job = {"fixed": 0.02, "sample": 0.002, "critical": 8192, "least_steps": 10_000}
+    found = by_name(study.two_losses(512, **job))
+
+    def hours(batch):
+        return 10_000 * (1 + 8192 / batch) * (0.02 + 0.002 * batch / 512) / 3600
+
+    best = min(range(1000, 20_000), key=hours)
+    (at,), (least,) = found["done first"].x, found["done first"].y
+    assert at == pytest.approx(best, abs=1)
+    assert least == pytest.approx(hours(best))
+    whole, more, longer = (
+        found[name].y
+        for name in ("all of it", "overhead of the added steps", "computing of the longer steps")
+    )
+    # What the batch does not move: the overhead of the fewest steps, and computing the fewest samples.
+    rest = 10_000 * (0.02 + 0.002 * 8192 / 512) / 3600
+    assert whole == pytest.approx(more + longer + rest)
