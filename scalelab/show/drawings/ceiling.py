@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-from scalelab.arguments import real, whole
+from scalelab.arguments import real, shown, whole
 from scalelab.models.scaling import laws, speedup
 from scalelab.refusal import Refusal
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
@@ -17,7 +17,7 @@ _WAITS, _COMPUTES, _WALL = 2, 3, 4
 TONES = {"stays, whoever helps": _WAITS, "divides": _COMPUTES, "the ceiling": _WALL}
 
 
-def cut(name: str, parallel: float, serial: float, nodes: Sequence[int]) -> Drawing:
+def cut(name: str, parallel: float, serial: float, nodes: Iterable[int]) -> Drawing:
     """A step of `parallel` seconds that divide and `serial` that do not, a bar for each count of nodes."""
     parallel = real(
         "parallel", parallel, "it is what one node takes for what divides, in seconds", 0
@@ -25,6 +25,10 @@ def cut(name: str, parallel: float, serial: float, nodes: Sequence[int]) -> Draw
     serial = real(
         "serial", serial, "it is what no number of nodes shortens, in seconds", 0, above=True
     )
+    if not isinstance(nodes, Iterable):
+        raise Refusal(
+            f"nodes must be counts, got {shown(nodes)}: each is a bar, the first of one node"
+        )
     counts = [whole("nodes", one, "each counts nodes, the first of them one") for one in nodes]
     if not 2 <= len(counts) <= MOST or counts != sorted({1, *counts}):
         raise Refusal(

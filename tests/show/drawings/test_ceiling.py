@@ -62,7 +62,7 @@ def test_the_row_in_which_most_is_what_stays_says_so():
 @pytest.mark.parametrize(
     "given",
     [(1, 0, NODES), (-1, 1, NODES), (1, 1, (2, 4)), (1, 1, (1,)), (1, 1, (1, 4, 2)), (1, 1, (1, 2.5)),
-     (1, 1, tuple(range(1, 10))), ("x", 1, NODES)],
+     (1, 1, tuple(range(1, 10))), ("x", 1, NODES), (1, 1, 7), (1, 1, "12")],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(given):
     with pytest.raises(Refusal, match=r"must .+, got .+: .+"):
