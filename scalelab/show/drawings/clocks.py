@@ -16,6 +16,7 @@ from scalelab.show.drawings.drawing import Drawing, Frame, Shape
 from scalelab.show.plots import MODEL
 
 DOUBLINGS = 3  # to 8 workers, whose lanes still can hold their numbers
+MANY = 2**DOUBLINGS
 _WIDE, _HIGH = 360.0, 228.0
 _LEFT, _LONGEST = 8.0, 344.0
 _HEAD, _ALONE, _HEAD_K, _LANES, _LANE = 10.0, 34.0, 72.0, 92.0, 17.0
@@ -37,7 +38,13 @@ def two_clocks(name: str, grows: bool, serial: float = 10, parallel: float = 90)
     frames = [_clock(scenes[0], scale, f"{_both(scenes[0])} The two clocks agree.", ("alone", "K"))]
     for before, scene in itertools.pairwise(scenes):
         frames += [
-            _clock(scene, scale, _added(before, scene, bool(grows)), ()),
+            _clock(
+                scene,
+                scale,
+                _added(before, scene, bool(grows)),
+                (),
+                before.workers if grows else MANY,
+            ),
             _clock(scene, scale, _read(scene, "K"), ("K",)),
             _clock(scene, scale, _read(scene, "alone"), ("alone",)),
         ]
@@ -139,11 +146,11 @@ def _profile(workers, exchange, share):
     return _Scene(workers, work / workers, stays, alone, together, exchange, facts)
 
 
-def _clock(scene, scale, told, read):
-    """Both clocks, with a line under those that are read."""
+def _clock(scene, scale, told, read, before=MANY):
+    """Both clocks, with a line under those that are read; workers beyond those before are new."""
     shapes = [
         *_lanes(scene, scale),
-        *_pieces(scene, scale, scene.workers),
+        *_pieces(scene, scale, scene.workers, before),
         _stays(scene, scale, scene.workers),
     ]
     for which, long, y, sign, share in (
@@ -173,7 +180,10 @@ def _clock(scene, scale, told, read):
 
 def _lone(scene, scale, pieces, whole_job, told):
     """The profile below, and above as much of it as one worker alone is known to have."""
-    shapes = [*_lanes(scene, scale), *_pieces(scene, scale, pieces)]
+    shapes = [
+        *_lanes(scene, scale),
+        *_pieces(scene, scale, pieces, MANY if whole_job else pieces - 1),
+    ]
     if whole_job and not scene.exchange:
         shapes.append(_stays(scene, scale, pieces))
     long = f"{scene.alone:.4g}" if whole_job else f"{pieces * scene.piece:.4g} ..."
@@ -226,7 +236,7 @@ def _endless(scene, scale):
         kept[key] = replace(kept[key], text=text)
     told = (
         f"Of endless workers nobody has anything to compute, and the {scene.stays:.4g} are still there: no "
-        f"number gains more than {ceiling:.3g} times one worker."
+        f"number of them is more than {ceiling:.3g} times as fast as one."
     )
     facts = (f"{scene.alone:.4g} / {scene.stays:.4g} = {ceiling:.3g}", "endless", "100%", "0")
     return Frame(told, tuple(kept.values()), dict(zip(frame.facts, facts, strict=True)))
@@ -238,13 +248,14 @@ def _names(scene):
     yield Shape("name K", "text", 4, _HEAD_K, text=f"{workers} together", align="start")
 
 
-def _pieces(scene, scale, many):
-    """Yield the pieces that one worker has done alone, each come from the lane of its worker."""
+def _pieces(scene, scale, many, before):
+    """Yield the pieces that one worker does alone, those that are new come from the lane of their worker."""
     for at in range(many):
         long = scene.piece * scale
         yield Shape(
             f"piece {at + 1}", "block", _LEFT + long * (at + 0.5), _ALONE, long, _TALL, tone=_DIVIDES,
             text=_fits(scene.piece, long),
+            start=(_LEFT + long / 2, _LANES + _LANE * at) if at >= before else None,
         )  # fmt: skip
 
 

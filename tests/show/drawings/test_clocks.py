@@ -96,6 +96,16 @@ def test_one_worker_does_what_the_lanes_hold_and_exchanges_with_nobody(exchange)
         assert frame.facts["Share of their step"] == f"{20 / together:.0%}"
 
 
+def test_a_piece_that_moves_over_comes_from_the_lane_of_its_worker():
+    frames = from_profile("p", True).frames
+    for frame, at in ((frames[1], 1), (frames[2], 2)):
+        lane = blocks(frame, f"lane {at}")[0]
+        assert [one.start for one in blocks(frame, "piece") if one.start] == [(lane.x, lane.y)]
+    assert not any(one.start for frame in frames[3:] for one in frame.shapes)
+    grown = two_clocks("c", True).frames[4]  # 4 workers, after 2
+    assert [one.key for one in grown.shapes if one.start] == ["piece 3", "piece 4"]
+
+
 @readings
 def test_endless_workers_compute_nothing_and_their_gain_is_never_reached(exchange):
     frame = from_profile("p", exchange).frames[-1]
