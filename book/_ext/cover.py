@@ -1,14 +1,18 @@
-"""The figure on the cover: what more nodes do to the hours and to the bill of one run.
+"""The figures on the cover: what more nodes do to the bill of one run, and how the sections hang together.
 
-A page asks for it with the directive `cover-figure`; scalelab computes it at the build, like all figures.
+A page asks for them with the directives `cover-figure` and `cover-map`. scalelab computes the first at the
+build, like all figures; the second is a list of links, in which each line leads to the last.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from docutils import nodes
+from markupsafe import Markup
 from reach import Package
 from sphinx.util.docutils import SphinxDirective
 
@@ -54,6 +58,104 @@ def bill(workers: float, serial: float) -> Chart:
     )
 
 
+@dataclass(frozen=True)
+class Section:
+    """A page on the map: its file, its number with a short name, and what it hands to the next."""
+
+    slug: str
+    name: str
+    hands: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One of the five questions, the sections that answer it, and what they hand to the last question."""
+
+    words: str
+    sections: tuple[Section, ...]
+    hands: str = ""
+
+
+MAP = (
+    Question(
+        "What is the serial fraction?",
+        (Section("01_speedup", "3.1 Speedup", "two times"), Section("05_laws", "3.5 Two laws")),
+        "seconds that stay",
+    ),
+    Question(
+        "Will the problem grow as the cluster does?",
+        (Section("03_study", "3.3 Strong and weak"),),
+        "work of each worker",
+    ),
+    Question(
+        "Is it bound by compute or by memory?",
+        (
+            Section("02_hardware", "3.2 Hardware", "peaks, GB/s"),
+            Section("07_roofline", "3.7 Roofline"),
+        ),
+        "seconds of computing",
+    ),
+    Question(
+        "What do the collectives cost?",
+        (
+            Section("06_workdepth", "3.6 Depth", "rounds"),
+            Section("08_network", "3.8 Messages", "each waits"),
+            Section("04_tail", "3.4 Tails"),
+        ),
+        "seconds of exchange",
+    ),
+    Question(
+        "Is the efficiency worth the dollars?",
+        (Section("09_cost", "3.9 Cost", "dollars"), Section("10_rubric", "41.6 Verdict")),
+    ),
+)
+
+
+def page_map(address: Callable[[str], str]) -> Markup:
+    """The questions with their sections as links, given the address of each page of the book."""
+    lines = []
+    for number, one in enumerate(MAP, 1):
+        way = Markup("").join(
+            Markup('<a href="{}">{}</a>').format(address(f"chapters/{section.slug}"), section.name)
+            + _hands(section.hands)
+            for section in one.sections
+        )
+        ask = Markup('<span class="map-ask"><b>{}</b> {}</span>').format(number, one.words)
+        lines.append(
+            Markup('<li>{}<span class="map-way">{}</span>{}</li>').format(
+                ask, way, _hands(one.hands)
+            )
+        )
+    return Markup(
+        '<figure class="book-map"><ol>{}</ol><figcaption>The five questions, the sections that answer '
+        "them, and the numbers that one hands to the next: the first four become seconds of a step, and "
+        "the fifth makes dollars of them.</figcaption></figure>"
+    ).format(Markup("").join(lines))
+
+
+def _hands(words):
+    return Markup('<span class="map-hands">{}</span>').format(words) if words else Markup("")
+
+
+class Map(nodes.General, nodes.Element):
+    """The place of the map: addresses of pages are known when pages are written."""
+
+
+class CoverMap(SphinxDirective):
+    """The map of the book, with a link to each of its sections."""
+
+    def run(self) -> list[nodes.Node]:
+        """Make it anew whenever this file has changed."""
+        self.env.note_dependency(str(Path(__file__)))
+        return [Map(here=self.env.docname)]
+
+
+def write_map(writer, node):
+    """Write the map into a page, or into the one page of all pages."""
+    writer.body.append(page_map(lambda page: writer.builder.get_relative_uri(node["here"], page)))
+    raise nodes.SkipNode
+
+
 class CoverFigure(SphinxDirective):
     """The figure with its sliders, one node chosen: the answer is the reader's to find."""
 
@@ -67,6 +169,8 @@ class CoverFigure(SphinxDirective):
 
 
 def setup(app):
-    """Add the directive to Sphinx."""
+    """Add the directives to Sphinx."""
+    app.add_node(Map, html=(write_map, None))
+    app.add_directive("cover-map", CoverMap)
     app.add_directive("cover-figure", CoverFigure)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

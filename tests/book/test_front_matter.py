@@ -2,8 +2,10 @@
 
 import importlib
 import re
+from types import SimpleNamespace
 
 import pytest
+from docutils.nodes import SkipNode
 
 from scalelab.models.scaling import speedup
 from tests.notebooks import ROOT, WRITTEN
@@ -50,6 +52,31 @@ def test_the_figure_on_the_cover_says_what_its_table_says(monkeypatch):
         assert chart.readouts["Bill"] == f"${bill:,.0f}"
         assert chart.readouts["Bought waiting"] == f"${bill - 1600:,.0f}"
         assert cover.bill(nodes, 0).readouts["Bill"] == "$1,600"
+
+
+def test_the_map_on_the_cover_leads_to_every_section_by_the_questions_of_the_page(monkeypatch):
+    """It says of each question what the table further down says, and numbers sections as they do."""
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    cover = importlib.import_module("cover")
+    asked = re.findall(r"^\| (\d) \| \*\*(.+?)\*\* \|(.*)$", page("book/index.md"), re.M)
+    assert [(int(n), words) for n, words, _ in asked] == [
+        (n, one.words) for n, one in enumerate(cover.MAP, 1)
+    ]
+    for (*_, answer), one in zip(asked, cover.MAP, strict=True):
+        told = set(re.findall(r"chapters/(\w+)\.ipynb", answer))
+        assert told == {section.slug for section in one.sections} - {"10_rubric"}
+    sections = [section for one in cover.MAP for section in one.sections]
+    assert {section.slug for section in sections} == set(WRITTEN)
+    for section in sections:
+        number = re.search(r'"# ([\d.]+) ', page(f"chapters/{section.slug}.ipynb"))[1]
+        assert section.name.split()[0] == number
+    writer = SimpleNamespace(
+        body=[], builder=SimpleNamespace(get_relative_uri=lambda here, name: f"{here}>{name}")
+    )
+    with pytest.raises(SkipNode):
+        cover.write_map(writer, cover.Map(here="book/index"))
+    links = re.findall(r'href="book/index&gt;chapters/(\w+)"', writer.body[0])
+    assert links == [section.slug for section in sections]
 
 
 def test_the_starved_baseline_of_the_corrections_page_follows_from_its_model():

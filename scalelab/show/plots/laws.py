@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,6 +45,157 @@ def two_readings(serial: float, measured_on: float, most: int = 1024) -> Chart:
             "Left to gain from there": f"{1 / serial:.4g}×" if serial else "no limit",
         },
         MODEL,
+        "The two curves meet at one worker and at the marked point, where s was read. To the right of it the "
+        "job that stays never gains more than the one that grows.",
+    )
+
+
+def one_clock(shares: Sequence[float], most: int = 1024) -> Chart:
+    """The serial share of the one-worker time, of a job that stays and of one that grows, for some s."""
+    workers = POWERS[most >= POWERS]
+    series = []
+    for tone, share in enumerate(shares, 1):
+        grown = laws.rebase(share, measured_on=workers)
+        series += [
+            Points(
+                f"Amdahl's job, s = {share:g}",
+                workers,
+                np.full(workers.size, share),
+                "dashed",
+                tone,
+            ),
+            Points(f"Gustafson's job, s′ = {share:g}", workers, grown, "joined", tone),
+        ]
+    return Chart(
+        "The same numbers s, on the clock of one worker",
+        Axis("workers K", log=True, ticks=tuple(workers[::2])),
+        Axis(
+            "serial share of the one-worker time", log=True, ticks=(1e-5, 1e-4, 1e-3, 0.01, 0.1, 1)
+        ),
+        tuple(series),
+        stamp=MODEL,
+        see="The two lines of a colour begin together and are two different jobs from the second worker on: "
+        "on one clock, the serial share of the grown job all but vanishes.",
+    )
+
+
+def next_percent(serial: float, most: int = 64) -> Chart:
+    """What one percent more nodes saves of the time and adds to the bill, over the nodes there are."""
+    even = (1 - serial) / serial  # half of the ceiling
+    nodes = np.unique(np.append(np.geomspace(1, most, 40), even))
+    stays = laws.share_of_ceiling(nodes, serial)
+    return Chart(
+        f"One percent more nodes, where {serial:.0%} is serial on one",
+        Axis("nodes K", log=True, ticks=tuple(POWERS[most >= POWERS])),
+        Axis("percent of the step, or of its bill", low=0.0, high=1.0),
+        (
+            Points("sooner by", nodes, 1 - stays, tone=1),
+            Points("dearer by", nodes, stays, tone=2),
+            Points("half of the ceiling", [even], [0.5], "points", tone=3),
+        ),
+        stamp=MODEL,
+        see="Left of the crossing a percent of nodes saves more time than it costs money, right of it less. "
+        "The two always add up to the one percent.",
+    )
+
+
+def two_profiles(shares: Mapping[str, tuple[float, int]], counts: Sequence[int]) -> Chart:
+    """Speedup over one worker as profiles of an exchange foretell it, each with the size it was read on."""
+    workers = np.unique([*np.geomspace(2, max(counts), 40), *counts])
+    series = [Points("ideal S = K", workers, workers, "dashed", tone=0)]
+    for tone, (name, (share, on)) in enumerate(shares.items(), 1):
+        top = laws.overhead_ceiling(share, on)
+        series += [
+            Points(name, workers, laws.overhead_speedup(workers, share, on), tone=tone),
+            Points(f"its sizes, ceiling {top:.3g}", [*counts],
+                   laws.overhead_speedup(counts, share, on), "points", tone=tone),
+        ]  # fmt: skip
+    return Chart(
+        "What a share of exchange says, by the size it was read on",
+        Axis("GPUs K", log=True, ticks=tuple(2.0 ** np.arange(1, 9))),
+        Axis("speedup over one GPU", log=True, ticks=tuple(2.0 ** np.arange(1, 9))),
+        tuple(series),
+        stamp=MODEL,
+        see="The lower curve has nothing left to gain long before its last point, and the upper one still "
+        "follows the ideal: the size beside a share decides.",
+    )
+
+
+def levers(moves: Mapping[str, tuple[float, float, float]], most: int = 1024) -> Chart:
+    """How much faster training gets on more nodes, over one node today, for some changes to its step.
+
+    Each move has the seconds that divide, those that do not, and how many of today's steps one is worth.
+    """
+    nodes = np.unique([*np.geomspace(1, most, 40).round(2), *POWERS[most >= POWERS]])
+    compute, stays, _ = next(iter(moves.values()))
+    today = compute + stays
+    series = []
+    for tone, (name, (divides, serial, worth)) in enumerate(moves.items(), 1):
+        faster = worth * today / laws.seconds(nodes, serial, divides)
+        limit = worth * today / serial
+        series += [
+            Points(name, nodes, faster, tone=tone),
+            Points(f"its limit, {limit:g}", [1, most], [limit, limit], "dashed", tone),
+        ]
+    return Chart(
+        "Two levers, against one node today",
+        Axis("nodes K", log=True, ticks=tuple(POWERS[most >= POWERS][::2])),
+        Axis("training, times as fast as today", log=True, ticks=(1, 2, 5, 10, 20, 40)),
+        tuple(series),
+        stamp=MODEL,
+        see="All begin near each other, where nodes still help. Each curve bends towards its own dashed "
+        "line, and it is the lines that the levers move.",
+    )
+
+
+def steps(found: Mapping[str, Mapping[str, float]], stamp: Stamp | None = None) -> Chart:
+    """Steps as bars under each other: milliseconds of each part, end to end, in the order given."""
+    rows = np.arange(len(found), 0, -1)
+    series = []
+    for tone, part in enumerate(next(iter(found.values())), 1):
+        x, y = [], []
+        for row, parts in zip(rows, found.values(), strict=True):
+            begin = sum([*parts.values()][: tone - 1])
+            if parts[part] > 0:  # a bar of no length would still be a line
+                x += [begin, begin + parts[part], np.nan]
+                y += [row, row, np.nan]
+        series.append(Points(part, x or [np.nan], y or [np.nan], "lane", tone=tone))
+    return Chart(
+        "One step of each worker, its moments sorted by kind",
+        Axis("ms", low=0.0),
+        Axis("worker", low=0.4, high=len(found) + 0.6, ticks=tuple(rows), names=tuple(found)),
+        tuple(series),
+        stamp=stamp,
+        see="A worker alone has nothing but computing and idle time. Whatever else stands in the bars "
+        "of the two was born with the second.",
+    )
+
+
+def misses(
+    title: str,
+    workers: ArrayLike,
+    rate: ArrayLike,
+    curves: Mapping[str, Callable[[np.ndarray], ArrayLike]],
+    stamp: Stamp | None = None,
+    x: str = "workers K",
+) -> Chart:
+    """How far each measured value lies above or below some curves, in percent of the curve."""
+    workers, rate = np.asarray(workers, float), np.asarray(rate, float)
+    off = {name: 100 * (rate / np.asarray(curve(workers)) - 1) for name, curve in curves.items()}
+    return Chart(
+        title,
+        Axis(x, log=True, ticks=tuple(workers)),
+        Axis("measured over fitted, %"),
+        (
+            Points("on the curve", workers[[0, -1]], [0, 0], "dashed", tone=0),
+            *(
+                Points(name, workers, values, "joined", tone=_TONES.get(name, 2))
+                for name, values in off.items()
+            ),
+        ),
+        stamp=stamp,
+        see="Errors of measurement would jump from one side of the line to the other. Here neighbours stay "
+        "on one side together: a wave, and so a wrong shape.",
     )
 
 
@@ -77,6 +228,8 @@ def losses(
             ),
         ),
         stamp=stamp,
+        see="Each bar is what one loss takes away, and the next begins where it ends. A bar that leads up is "
+        "a gain.",
     )
 
 
@@ -89,6 +242,8 @@ def fitted(
     stamp: Stamp | None = None,
     x: str = "workers K",
     corners: tuple[float, ...] = (),
+    see: str = "A curve with several points in a row on one side of it has the wrong shape there, however "
+    "near it comes to each.",
 ) -> Chart:
     """Measured values over worker counts, and named curves through them.
 
@@ -109,4 +264,5 @@ def fitted(
         Axis(y, low=0.0),
         (*series, Points("measured", workers, values, "points", tone=2)),
         stamp=stamp,
+        see=see,
     )

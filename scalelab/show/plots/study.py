@@ -52,6 +52,8 @@ def lenses(exponent: float, serial: float = 0.02, exchange: float = 0.005) -> Ch
             f"Parallel work at K = {MOST:,}": f"{units.text(float(MOST) ** exponent, digits=5)} times",
         },
         MODEL,
+        "Your curve goes from the strong one to the weak one as the exponent goes from 0 to 1. Beyond that, "
+        "the time below says what the rest of the efficiency costs.",
     )
 
 
@@ -74,6 +76,146 @@ def both(
             Points("weak: the work grows", [*weak], [*weak.values()], "joined", tone=3),
         ),
         stamp=stamp,
+        see="Only what was held fixed differs between the two curves. Each is relative to its own first row, "
+        "so neither says how good that row was.",
+    )
+
+
+def pieces(
+    measured: Mapping[float, float],
+    line: tuple[float, float],
+    published: Mapping[float, float],
+    stamp: Stamp | None = None,
+) -> Chart:
+    """What a cell costs in a small piece: on one GPU, by the line through its steps, and in a strong study.
+
+    `measured` has the time of a cell for pieces in GB, `line` the slope and the fixed part of a step, and
+    `published` the efficiency of the study by the piece of a GPU; all begin with the same largest piece.
+    """
+    slope, fixed = line
+    most, least = max(measured), min(*measured, *published)
+    whole = slope + fixed / most
+    sizes = np.unique([*np.geomspace(least, most, 40), *measured, *published])
+    return Chart(
+        "What a cell costs when the piece shrinks",
+        Axis("piece of a GPU, GB", log=True, ticks=(*sorted(published), most)),
+        Axis(
+            f"cost of a cell, in multiples of that in {most:g} GB", log=True, ticks=(1, 2, 4, 8, 16)
+        ),
+        (
+            Points("nothing stays", [least, most], [1, 1], "dashed", tone=0),
+            Points("line through one GPU", sizes, (slope + fixed / sizes) / whole, tone=1),
+            Points(
+                "one GPU, timed",
+                [*measured],
+                np.array([*measured.values()]) / whole,
+                "points",
+                tone=2,
+            ),
+            Points(
+                "strong study: 1/E",
+                [*published],
+                1 / np.array([*published.values()]),
+                "points",
+                tone=3,
+            ),
+        ),
+        stamp=stamp,
+        see="The line was drawn through the four points at the right alone, and goes on to the left. The "
+        "points of the strong study, which it has not seen, lie near it.",
+    )
+
+
+def share_to_keep(efficiency: float, seconds: float, sample: float) -> Chart:
+    """Samples that each worker must have to keep an efficiency, for three ways in which an exchange grows."""
+    workers = 2.0 ** np.arange(1, 13)
+    ways = {
+        "not at all": np.ones_like,
+        "with each doubling": np.log2,
+        "with each worker": lambda k: k - 1,
+    }
+    series = []
+    for tone, (name, grows) in enumerate(ways.items(), 1):
+        work = study.isoefficiency(
+            workers, efficiency, lambda _, k, grows=grows: k * seconds * grows(k)
+        )
+        series.append(Points(name, workers, work / sample / workers, "joined", tone=tone))
+    return Chart(
+        f"What a worker must hold to keep {efficiency:.0%}, by how the exchange grows",
+        Axis("workers K", log=True, ticks=tuple(workers[::2])),
+        Axis("samples of a worker", log=True, ticks=(10, 100, 1_000, 10_000)),
+        tuple(series),
+        stamp=MODEL,
+        see="All three begin with the same exchange between two workers. The flat line is a job that "
+        "has to grow as the workers do, and no faster; the steepest doubles every share with each doubling.",
+    )
+
+
+def rates(
+    title: str,
+    workers: ArrayLike,
+    rate: ArrayLike,
+    batches: ArrayLike,
+    stamp: Stamp | None = None,
+    counted: str = "workers",
+) -> Chart:
+    """The rate of one worker in each row of a table, as a share of the first row's, by its batch."""
+    workers, rate, batches = (np.asarray(one, float) for one in (workers, rate, batches))
+    each, held = rate / workers, batches / workers
+    relative = each / each[0]
+    groups = dict.fromkeys(held)
+    return Chart(
+        title,
+        Axis(f"{counted} K", log=True, ticks=tuple(workers)),
+        Axis("rate of each, over the first row", low=0.0, high=max(1.05, 1.05 * relative.max())),
+        (
+            Points("as in the first row", workers[[0, -1]], [1, 1], "dashed", tone=0),
+            *(
+                Points(
+                    f"batch of {units.text(batch)} for each",
+                    workers[held == batch],
+                    relative[held == batch],
+                    "points",
+                    tone=tone,
+                )
+                for tone, batch in enumerate(groups, 1)
+            ),
+        ),
+        stamp=stamp,
+        see="Points of one colour held the batch of a worker, so they alone are one study. A point far from "
+        "its neighbours of the same colour asks to be measured again.",
+    )
+
+
+def until(
+    title: str,
+    workers: ArrayLike,
+    hours: ArrayLike,
+    deadline: float,
+    stamp: Stamp | None = None,
+    counted: str = "GPUs",
+) -> Chart:
+    """Hours of a fixed job over its workers, beside the ideal and a deadline."""
+    workers, hours = np.asarray(workers, float), np.asarray(hours, float)
+    ends = workers[[0, -1]]
+    return Chart(
+        title,
+        Axis(f"{counted} K", log=True, ticks=tuple(workers)),
+        Axis("hours", log=True, ticks=(0.5, 1, 2, 4, 8, 16, 32)),
+        (
+            Points(
+                "ideal: hours fall as 1/K",
+                workers,
+                hours[0] * workers[0] / workers,
+                "dashed",
+                tone=0,
+            ),
+            Points("published", workers, hours, "joined", tone=1),
+            Points("the deadline", ends, [deadline, deadline], "dashed", tone=2),
+        ),
+        stamp=stamp,
+        see="The first size below the deadline is the one to buy. The gap to the ideal is what is paid for "
+        "and not had, and it widens to the right.",
     )
 
 
@@ -93,6 +235,39 @@ def batch_trade(least_steps: float, least_samples: float, batches: ArrayLike) ->
             Points("critical batch", [critical], [2.0], "points", tone=3),
         ),
         stamp=MODEL,
+        see="Far to the left, twice the batch halves the steps and costs hardly a sample. Far to the right "
+        "it doubles the samples and saves hardly a step.",
+    )
+
+
+def two_losses(
+    workers: float, *, fixed: float, sample: float, critical: float, least_steps: float
+) -> Chart:
+    """Hours to a target over the batch, and the two terms of them that the batch moves."""
+    job = {"fixed": fixed, "sample": sample, "critical": critical}
+    best = float(study.fastest_batch(workers, **job))
+    batches = np.unique([*np.geomspace(best / 8, best * 8, 41), best])
+    seconds = study.target_seconds(workers, batches, **job, least_steps=least_steps)
+    hours = 1 / 3600 * least_steps
+    return Chart(
+        f"Hours to a target on {workers:g} workers",
+        Axis("global batch B", log=True, ticks=tuple((best * 2.0 ** np.arange(-3, 4)).round())),
+        Axis("hours", low=0.0, high=float(seconds.max()) / 3600 * 1.05),
+        (
+            Points("all of it", batches, seconds / 3600, tone=3),
+            Points(
+                "overhead of the added steps", batches, hours * fixed * critical / batches, tone=1
+            ),
+            Points(
+                "computing of the longer steps", batches, hours * sample * batches / workers, tone=2
+            ),
+            Points(
+                "done first", [best], [float(seconds[batches == best][0]) / 3600], "points", tone=3
+            ),
+        ),
+        stamp=MODEL,
+        see="One term falls with the batch and one grows. Where they cross, their sum is least, and around "
+        "it the curve is flat: twice the batch, or half of it, costs little.",
     )
 
 
@@ -129,6 +304,8 @@ def plane(power: float, critical: float = 8192, overhead: float = 0.02) -> Chart
             "With the fastest batch": f"{units.text(least)} ×",
         },
         MODEL,
+        "Where your path is below the line “done first”, the machines wait too much; above it, the samples "
+        "teach too little.",
     )
 
 

@@ -23,3 +23,66 @@ def test_a_fitted_curve_passes_through_what_was_measured_and_through_its_corners
     line = chart.series[0]
     assert set(line.x) >= {1, 3, 7.3, 50}
     assert line.y == pytest.approx(np.log1p(line.x))
+
+
+def by_name(chart):
+    return {one.label: one for one in chart.series}
+
+
+def test_on_one_clock_a_grown_job_has_its_serial_seconds_in_all_that_one_worker_would_do():
+    found = by_name(laws.one_clock([0.1]))
+    grown, fixed = found["Gustafson's job, s′ = 0.1"], found["Amdahl's job, s = 0.1"]
+    assert grown.y == pytest.approx([10 / (10 + k * 90) for k in grown.x])
+    assert set(fixed.y) == {0.1}
+    assert grown.y[0] == fixed.y[0]
+
+
+def test_a_percent_of_nodes_is_tried_and_saves_and_costs_what_is_drawn():
+    found = by_name(laws.next_percent(0.1))
+    sooner, dearer = found["sooner by"], found["dearer by"]
+    for nodes, saved, added in zip(sooner.x, sooner.y, dearer.y, strict=True):
+        before, after = (20 + 180 / k for k in (nodes, 1.0001 * nodes))
+        assert 1e4 * (1 - after / before) == pytest.approx(saved, rel=1e-3, abs=1e-3)
+        assert 1e4 * (1.0001 * after / before - 1) == pytest.approx(added, rel=1e-3, abs=1e-3)
+    assert found["half of the ceiling"].x == pytest.approx(9)
+
+
+def test_a_profile_of_an_exchange_is_a_curve_through_the_size_it_was_read_on():
+    chart = laws.two_profiles({"early": (0.5, 8), "late": (0.5, 256)}, [8, 256])
+    ceilings = [one.label for one in chart.series if one.kind == "points"]
+    assert ceilings == ["its sizes, ceiling 8", "its sizes, ceiling 256"]
+    found = by_name(chart)
+    for name, on in (("early", 8), ("late", 256)):
+        line = found[name]
+        assert line.y == pytest.approx(1 / (1 / line.x + 1 / on))  # o / W is 1 / 8, or 1 / 256
+
+
+def test_a_lever_moves_the_line_that_its_curve_never_passes():
+    chart = laws.levers({"as it is": (180, 20, 1), "half": (180, 10, 1), "four": (720, 20, 4)})
+    curves, lines = chart.series[::2], chart.series[1::2]
+    limits = {one.label: line.y[0] for one, line in zip(curves, lines, strict=True)}
+    assert limits == {"as it is": 10, "half": 20, "four": 40}
+    for curve in curves:
+        worth, serial, divides = {
+            "as it is": (1, 20, 180), "half": (1, 10, 180), "four": (4, 20, 720)
+        }[curve.label]  # fmt: skip
+        assert curve.y == pytest.approx([worth * 200 / (serial + divides / k) for k in curve.x])
+        assert max(curve.y) < limits[curve.label]
+
+
+def test_the_parts_of_a_step_lie_end_to_end_and_what_is_nothing_has_no_bar():
+    alone, two = (
+        {"computing": 8.0, "waiting": 0.0, "idle": 2.0},
+        {"computing": 4.0, "waiting": 3.0, "idle": 2.0},
+    )
+    found = by_name(laws.steps({"alone": alone, "0 of 2": two}))
+    assert found["computing"].x[[0, 1, 3, 4]].tolist() == [0, 8, 0, 4]
+    assert found["waiting"].x[:2].tolist() == [4, 7]
+    assert found["waiting"].x.size == 3
+    assert found["idle"].x[[0, 1, 3, 4]].tolist() == [8, 10, 7, 9]
+    assert found["idle"].y[[0, 3]].tolist() == [2, 1]
+
+
+def test_what_a_curve_misses_is_in_percent_of_the_curve():
+    found = by_name(laws.misses("t", [1, 2], [11.0, 18.0], {"law": lambda k: 10.0 * k}))
+    assert found["law"].y == pytest.approx([10, -10])
