@@ -11,8 +11,8 @@ FIRST = "ABABABA"  # what seed 21 chooses for each
 MS = 1e-3
 CASES = {
     "sent once": {},
-    "again after 30 ms, cancelled": {"delay": 0.030},
-    "again after 30 ms, never cancelled": {"delay": 0.030, "cancel": False},
+    "hedged, losers cancelled": {"delay": 0.030},
+    "hedged, none cancelled": {"delay": 0.030, "cancel": False},
 }
 cases = pytest.mark.parametrize("name", CASES)
 
@@ -115,7 +115,7 @@ def test_copies_save_the_tail_and_uncancelled_ones_make_more_work_and_more_copie
 
 def test_each_half_row_is_as_long_as_its_try():
     """Without cancellation: the first try from its arrival to its end, and the copy 30 ms later."""
-    drawing = drawn("again after 30 ms, never cancelled")
+    drawing = drawn("hedged, none cancelled")
     axis = next(s for s in drawing.frames[0].shapes if s.key == "axis")
     each = axis.width / 130
     blocks = {s.key: s for s in drawing.frames[-1].shapes if s.kind == "block"}

@@ -9,7 +9,7 @@ from scalelab.show.drawings import Stepper, load_test
 PLANNED = [30 * at for at in range(10)]
 TAKES = [10, 10, 160, 10, 10, 10, 10, 10, 10, 10]
 MS = 1e-3
-NAMES = {"users who come as planned": False, "one client who waits": True}
+NAMES = {"users who come": False, "one client": True}
 
 
 def drawn(name):
@@ -66,7 +66,7 @@ def test_the_rows_of_both_are_alike_but_for_what_their_first_part_is():
     users, polite = (
         {s.key: s for s in drawn(name).frames[-1].shapes if s.kind == "block"} for name in NAMES
     )
-    axis = next(s for s in drawn("one client who waits").frames[0].shapes if s.key == "axis")
+    axis = next(s for s in drawn("one client").frames[0].shapes if s.key == "axis")
     each = axis.width / max(done)
     for at, (due, now) in enumerate(zip(PLANNED, sent, strict=True), 1):
         assert (f"wait {at}" in users) == (f"unsent {at}" in polite) == (now > due)
@@ -79,7 +79,7 @@ def test_the_rows_of_both_are_alike_but_for_what_their_first_part_is():
 
 
 def test_captions_say_what_the_client_does_not_do():
-    said = [frame.caption for frame in drawn("one client who waits").frames]
+    said = [frame.caption for frame in drawn("one client").frames]
     assert "Request 4 is due. The client waits for 3 and does not send it." in said
     assert "Request 3 is answered. Request 4 is sent, 130 ms late." in said
     assert said[-1].endswith("From the plan, 6 were slow.")
