@@ -105,6 +105,29 @@ def repeated(title: str, tests: Mapping[int, ArrayLike], true: float) -> Chart:
     )
 
 
+def inside(title: str, mean: float, share: float) -> Chart:
+    """For which share of the time so many are inside, if none waits for another: a Poisson distribution."""
+    from scipy.stats import poisson
+
+    most = queues.concurrency_percentile(mean, 1.0, share=share)
+    counts = np.arange(*poisson.ppf([1e-4, 1 - 1e-4], mean))
+    times = 100 * poisson.pmf(counts, mean)
+    ends = [0.0, times.max()]
+    return Chart(
+        title,
+        Axis("conversations inside"),
+        Axis("share of the time, %", low=0.0),
+        (
+            Points("so many are inside", counts, times, tone=1),
+            Points("the mean, by Little's law", [mean] * 2, ends, "dashed", tone=0),
+            Points(f"enough for {share:.0%} of the time", [most] * 2, ends, tone=2),
+        ),
+        stamp=MODEL,
+        see="What lies to the right of a line is the time for which that much room is too little: about half "
+        "at the mean, and hardly any at the second line, which is not far from it.",
+    )
+
+
 def crowd(
     title: str,
     clients: ArrayLike,
@@ -304,6 +327,27 @@ def batches(
         stamp=stamp,
         see="Up is a longer wait and right is more throughput. Where a step to the next batch goes mostly to "
         "the right it is cheap, and where it goes mostly up it buys little but waiting.",
+    )
+
+
+def chat(title: str, rates: np.ndarray, first: ArrayLike, token: ArrayLike, full: float) -> Chart:
+    """How long the first token takes and each further one, over the answers per second."""
+    series = {"first token (TTFT)": first, "each further token (TPOT)": token}
+    ms = {name: 1e3 * np.asarray(seconds) for name, seconds in series.items()}
+    ends = [min(one.min() for one in ms.values()), max(one.max() for one in ms.values())]
+    return Chart(
+        title,
+        Axis("answers per second", low=0.0),
+        Axis("ms", log=True, ticks=(10, 30, 100, 300, 1000)),
+        (
+            *(
+                Points(name, rates, one, tone=tone)
+                for tone, (name, one) in enumerate(ms.items(), 1)
+            ),
+            Points("caches of an average pass fill the memory", [full] * 2, ends, "dashed", tone=0),
+        ),
+        stamp=MODEL,
+        see="Both rise all the way and turn up together towards the limit. The memory is full just before.",
     )
 
 

@@ -115,3 +115,19 @@ def test_every_figure_says_what_to_see():
         figures.tipping("t", (3.5,)),
     ]
     assert all(chart.see.endswith(".") for chart in charts)
+
+
+def test_half_of_the_time_more_are_inside_than_the_mean_and_seldom_more_than_the_second_line():
+    crowd, mean, most = figures.inside("inside", 100, 0.99).series
+    assert crowd.y.sum() == pytest.approx(100, abs=0.05)
+    assert crowd.y[crowd.x > mean.x[0]].sum() == pytest.approx(50, abs=4)
+    assert crowd.y[crowd.x > most.x[0]].sum() < 1 < crowd.y[crowd.x >= most.x[0]].sum()
+
+
+def test_the_memory_of_a_chat_is_a_line_across_both_latencies():
+    rates, first = np.array([1.0, 10.0, 16.0]), np.array([0.03, 0.04, 0.08])
+    ttft, tpot, full = figures.chat("chat", rates, first, first / 3, 15.0).series
+    assert ttft.y == pytest.approx(1e3 * first)
+    assert tpot.y == pytest.approx(1e3 * first / 3)
+    assert full.x.tolist() == [15, 15]
+    assert full.y == pytest.approx([10, 80])
