@@ -13,6 +13,7 @@ from scalelab.models.checking import Numbers, numbers
 from scalelab.models.waiting import tail
 from scalelab.refusal import Refusal
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
+from scalelab.show.drawings.queueing import until
 from scalelab.show.drawings.rows import HIGH, WIDE, Rows, few, ms
 from scalelab.show.plots import MODEL
 
@@ -25,7 +26,13 @@ _LIMIT = "it is the time beyond which a call is called slow, in seconds"
 
 
 def fan_out(
-    name: str, times: Numbers, limit: float, *, whole: str = "page", part: str = "server"
+    name: str,
+    times: Numbers,
+    limit: float,
+    *,
+    whole: str = "page",
+    part: str = "server",
+    horizon: float | None = None,
 ) -> Drawing:
     """Pages, or whatever waits for all of its parts: a row of `times` for each."""
     times = numbers("times", times, _TIMES, 0, above=True)
@@ -35,13 +42,13 @@ def fan_out(
         )
     limit = real("limit", limit, _LIMIT, 0)
     few(max(times.shape), MOST, "times")
-    rows = Rows(_TOP, times.shape[1], float(times.max()), left=26.0, right=_RIGHT)
+    rows = Rows(_TOP, times.shape[1], until(horizon, float(times.max())), left=26.0, right=_RIGHT)
     frames = [_frame(times, limit, rows, done, whole, part) for done in range(len(times) + 1)]
     last = frames[-1]
     frames.append(Frame(_end(times, limit, whole, part), last.shapes, last.facts))
     return Drawing(
         name,
-        f"{name.capitalize()}: {len(times)} {whole}s, each waits for {times.shape[1]} {part}s",
+        f"{name.capitalize()}: each {whole} waits for {times.shape[1]} {part}s",
         f"On the left a row for each {part}, as long as it takes for this {whole}, and grey while others are "
         f"not done. On the right a column for each {whole}, with a cell for each {part}; below, the {whole}.",
         WIDE,
@@ -84,7 +91,7 @@ def _frame(times, limit, rows, done, whole, part):
     facts = {
         "Mean times so far": mean,
         f"Slow {whole}s": f"{pages} of {done}",
-        f"Slow {part}s": f"{calls} of {done * count}",
+        "Slow times": f"{calls} of {done * count}",
         f"This {whole}": f"{ms(end)} ms" if done else "not yet",
     }
     return Frame(_caption(times, limit, done, whole, part), tuple(shapes), facts)
@@ -125,6 +132,11 @@ def _end(times, limit, whole, part):
     slow = times > limit
     share = float(slow.mean())
     count = times.shape[1]
+    if not slow.any():
+        return (
+            f"Nobody was slow. Still the mean {whole} took {ms(times.max(axis=1).mean())} ms, and the mean "
+            f"{part} {ms(times.mean())} ms."
+        )
     return (
         f"{slow.sum()} of {slow.size} times were slow, and {slow.any(axis=1).sum()} of {len(times)} {whole}s."
         f" Computed: 1 − (1 − {share:.2g})^{count} = {tail.fan_out(share, count):.0%}."

@@ -18,7 +18,25 @@ def table():
 STEPS = [[0.010, 0.012, 0.030], [0.011, 0.010, 0.012]]
 CASES = {"pages": lambda: fan_out("ten pages", table(), LIMIT),
          "steps": lambda: fan_out("two steps", STEPS, LIMIT, whole="step", part="worker")}  # fmt: skip
-SHOWN = {"fan-out": lambda: Stepper(CASES["pages"]())}
+
+
+def workers():
+    """Eight workers for ten steps, without pauses and with."""
+    dice = np.random.default_rng(11)
+    steady = dice.normal(0.100, 0.005, (10, 8))
+    return {"steady": steady, "with pauses": steady + 0.050 * (dice.random((10, 8)) < 0.05)}
+
+
+SHOWN = {
+    "fan-out": lambda: Stepper(CASES["pages"]()),
+    "a step that waits": lambda: Stepper(
+        *[
+            fan_out(name, times, 0.120, whole="step", part="worker", horizon=0.170)
+            for name, times in workers().items()
+        ],
+        choose="workers",
+    ),
+}
 
 
 @pytest.mark.parametrize(("name", "times"), [("pages", table()), ("steps", np.array(STEPS))])
@@ -55,7 +73,7 @@ def test_cells_stay_and_a_page_is_slow_that_has_a_slow_one():
         pages = sum(any(one > LIMIT for one in times[page]) for page in range(done))
         calls = sum(one > LIMIT for page in range(done) for one in times[page])
         assert frame.facts["Slow pages"] == f"{pages} of {done}"
-        assert frame.facts["Slow servers"] == f"{calls} of {10 * done}"
+        assert frame.facts["Slow times"] == f"{calls} of {10 * done}"
 
 
 def test_one_in_ten_calls_is_slow_and_most_pages_are():
@@ -68,6 +86,19 @@ def test_one_in_ten_calls_is_slow_and_most_pages_are():
     times = table()
     page, call = (round(1e3 * one, 1) for one in (times.max(axis=1).mean(), times.mean()))
     assert last.facts["Mean times so far"] == f"page {page:g} ms, server {call:g} ms"
+
+
+def test_pauses_cost_a_step_about_seven_times_what_they_cost_a_worker():
+    """What the chapter says of them: 3 ms of a worker, who is slow in one of twenty steps."""
+    steady, pauses = workers().values()
+    assert (pauses.mean() - steady.mean()) * 1e3 == pytest.approx(2.5)
+    longer = (pauses.max(axis=1).mean() - steady.max(axis=1).mean()) / (pauses - steady).mean()
+    assert longer == pytest.approx(7, abs=0.2)
+    even, late = (one.frames[-1].caption for one in SHOWN["a step that waits"]().drawings)
+    assert (
+        even == "Nobody was slow. Still the mean step took 105.9 ms, and the mean worker 100.1 ms."
+    )
+    assert late.startswith("4 of 80 times were slow, and 4 of 10 steps.")
 
 
 def test_a_caption_says_who_is_waited_for():
@@ -85,9 +116,10 @@ def test_a_caption_says_who_is_waited_for():
         ((np.ones((11, 2)), 1.0), "times must be at most 10"),
         ((np.zeros((2, 2)), 1.0), "times must be"),
         ((np.ones((2, 2)), "slow"), "limit must be"),
+        ((np.ones((2, 2)), 1.0), "horizon must be"),
         (("page", 1.0), "times must"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(given, said):
     with pytest.raises(Refusal, match=said):
-        fan_out("a page", *given)
+        fan_out("a page", *given, horizon=0.5)
