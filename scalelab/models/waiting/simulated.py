@@ -41,6 +41,14 @@ class Visit:
     began: float | None
     left: float
 
+    def waits(self, now: float) -> bool:
+        """Whether it stands in line at this moment."""
+        return self.came <= now < (self.left if self.began is None else self.began)
+
+    def is_served(self, now: float) -> bool:
+        """Whether it is at its server at this moment."""
+        return self.began is not None and self.began <= now < self.left
+
 
 def waiting(arrivals: Numbers, service: Numbers, servers: int = 1) -> Floats:
     """How long each request waits for the first of c servers that is free, in the order of arrival.

@@ -1,12 +1,9 @@
 """Drawings that play: what a plan does, step by step, drawn from the plan that the package carries out.
 
 Read `drawing` first: frames of shapes as plain data. `stepper` makes a page of them that one can play;
-`network` draws the messages of Section 3.8. `queueing`, `omission`, `hedging` and `slowest` draw the
-requests of Section 3.4 that wait, each with one of the `rows` over which time goes.
+`network` draws the messages of Section 3.8, and `waiting` is a room for the requests of Section 3.4.
 """
 
 from scalelab.face import face
 
-__getattr__, __dir__ = face(
-    __name__, "drawing stepper network queueing omission hedging slowest rows"
-)
+__getattr__, __dir__ = face(__name__, "drawing stepper network waiting")

@@ -3,7 +3,8 @@
 import pytest
 
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, hedge
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.waiting import hedge
 
 COME = [0, 10, 20, 30, 40, 60, 80]
 TAKES, AGAIN = [100, 10, 10, 10, 10, 10, 10], [10] * 7
@@ -11,8 +12,8 @@ FIRST = "ABABABA"  # what seed 21 chooses for each
 MS = 1e-3
 CASES = {
     "sent once": {},
-    "hedged, losers cancelled": {"delay": 0.030},
-    "hedged, none cancelled": {"delay": 0.030, "cancel": False},
+    "losers cancelled": {"delay": 0.030},
+    "none cancelled": {"delay": 0.030, "cancel": False},
 }
 cases = pytest.mark.parametrize("name", CASES)
 
@@ -22,7 +23,7 @@ def drawn(name):
     return hedge(name, *columns, seed=21, horizon=0.130, **CASES[name])
 
 
-SHOWN = {"a hedge": lambda: Stepper(*[drawn(name) for name in CASES], choose="requests")}
+SHOWN = {"a hedge": lambda: Stepper(*[drawn(name) for name in CASES], choose="copies")}
 
 
 def by_the_millisecond(name):
@@ -115,7 +116,7 @@ def test_copies_save_the_tail_and_uncancelled_ones_make_more_work_and_more_copie
 
 def test_each_half_row_is_as_long_as_its_try():
     """Without cancellation: the first try from its arrival to its end, and the copy 30 ms later."""
-    drawing = drawn("hedged, none cancelled")
+    drawing = drawn("none cancelled")
     axis = next(s for s in drawing.frames[0].shapes if s.key == "axis")
     each = axis.width / 130
     blocks = {s.key: s for s in drawing.frames[-1].shapes if s.kind == "block"}

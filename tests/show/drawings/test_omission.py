@@ -4,7 +4,8 @@ import pytest
 
 from scalelab.models.waiting import omission
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, load_test
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.waiting import load_test
 
 PLANNED = [30 * at for at in range(10)]
 TAKES = [10, 10, 160, 10, 10, 10, 10, 10, 10, 10]

@@ -3,7 +3,8 @@
 import pytest
 
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, queue
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.waiting import queue
 
 MS = 1e-3
 CLOCK = [12.5 * at for at in range(8)]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, fan_out
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.waiting import fan_out
 
 LIMIT = 0.020
 

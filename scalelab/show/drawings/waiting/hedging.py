@@ -14,28 +14,23 @@ from scalelab import units
 from scalelab.arguments import real
 from scalelab.models.checking import Numbers
 from scalelab.models.waiting.simulated import hedged_visits
-from scalelab.show.drawings.drawing import Drawing, Frame, Shape
-from scalelab.show.drawings.queueing import (
+from scalelab.show.drawings.drawing import Drawing, Frame
+from scalelab.show.drawings.waiting.rows import WIDE, Rows, few, ms, until
+from scalelab.show.drawings.waiting.stage import (
     DONE,
     MOST,
     SERVED,
     WAITS,
-    answered,
-    in_line,
-    lane,
+    Stage,
     listed,
-    scene,
-    stage,
     told_apart,
-    until,
 )
-from scalelab.show.drawings.rows import WIDE, Rows, few, ms
 from scalelab.show.plots import MODEL
 
 COPY = 4
 TONES = {"waits": WAITS, "is served": SERVED, "a copy": COPY, "answered": DONE}
 _DELAY = "it is how long a request waits before its copy is sent, in seconds"
-_NAME = 207.0
+_STAGE = Stage(1, pools=2, names="AB")
 _NEVER = 1e9  # seconds, the longest that the simulation takes
 
 
@@ -58,7 +53,7 @@ def hedge(
     found = told_apart(hedged_visits(arrivals, service, again, delay, cancel=cancel, seed=seed))
     first = np.atleast_1d(np.asarray(arrivals, float)).round(9).tolist()
     few(len(first), MOST, "arrivals")
-    rows = Rows(stage(2) + 6, len(first), until(horizon, max(one.left for one in found)))
+    rows = Rows(_STAGE.high + 6, len(first), until(horizon, max(one.left for one in found)))
     done = [
         min(one.left for one in found if one.request == at and one.began is not None)
         for at in range(len(first))
@@ -87,15 +82,11 @@ def hedge(
 def _frame(found, first, done, rows, before, now):
     clock = max(now, 0.0)
     shapes = [*rows.axis(clock, [f"{at + 1}" for at in range(len(first))])]
-    shapes += scene(found, now, 1, 2)
-    shapes += [
-        Shape(f"name of {name}", "text", _NAME, lane(seat), text=name)
-        for seat, name in enumerate("AB")
-    ]
+    shapes += _STAGE.shapes(found, now)
     brought = sorted(
         (one.left, one.request, one.copy) for one in found if one.left <= now and _first(one, done)
     )
-    shapes += answered(_once(brought))
+    shapes += _STAGE.answered(_once(brought))
     for one in found:
         what = f"{'copy' * one.copy}{one.request + 1}"
         half = int(one.copy)
@@ -182,10 +173,10 @@ def _end(found, first, done):
 
 
 def _comes(found, one, now):
-    where = "AB"[one.pool]
+    where = _STAGE.names[one.pool]
     if one.copy:
         return f"No answer to {one.request + 1} yet: a copy goes to server {where}."
-    if in_line(one, now):
+    if one.waits(now):
         return f"Request {one.request + 1} comes and waits at server {where}."
     usual = sorted(two.left - two.began for two in found if two.began is not None)
     if one.left - one.began > 2 * usual[len(usual) // 2]:

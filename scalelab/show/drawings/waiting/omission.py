@@ -12,24 +12,17 @@ from scalelab import units
 from scalelab.arguments import real
 from scalelab.models.checking import Numbers
 from scalelab.models.waiting.simulated import visits, waiting
-from scalelab.show.drawings.drawing import Drawing, Frame, Shape
-from scalelab.show.drawings.queueing import (
+from scalelab.show.drawings.drawing import Drawing, Frame
+from scalelab.show.drawings.waiting.rows import WIDE, Rows, few, ms, until
+from scalelab.show.drawings.waiting.stage import (
     DONE,
     MOST,
     SERVED,
     WAITS,
-    answered,
-    at_server,
-    key,
-    lane,
+    Stage,
     listed,
-    place,
-    scene,
-    stage,
     told_apart,
-    until,
 )
-from scalelab.show.drawings.rows import WIDE, Rows, few, ms
 from scalelab.show.plots import MODEL
 
 UNSENT = 0
@@ -39,6 +32,7 @@ TONES = {
     "is served": SERVED,
     "answered": DONE,
 }
+_STAGE = Stage(1)
 _LIMIT = "it is the response that is called slow, in seconds"
 
 
@@ -52,7 +46,7 @@ def load_test(
     limit = real("limit", limit, _LIMIT, 0)
     found = told_apart(visits(planned + late if waits else planned, service))
     last = max(one.left for one in found)
-    rows = Rows(stage(1) + 6, len(found), until(None, last))
+    rows = Rows(_STAGE.high + 6, len(found), until(None, last))
     moments = [-1.0, *sorted({*planned.tolist(), *(one.left for one in found)})]
     due = planned.tolist()
     frames = tuple(
@@ -78,9 +72,11 @@ def _frame(found, due, rows, before, now, limit, waits):
     done = [one for one in found if one.left <= now]
     unsent = [at for at, one in enumerate(found) if due[at] <= now < one.came]
     shapes = [*rows.axis(clock, [f"{one.request + 1}" for one in found])]
-    shapes += scene(found, now, 1, 1, "due, not sent" if waits else "in line")
-    shapes += answered((one.request, False) for one in done)
-    shapes += [_unsent(at, spot, due[at] == now) for spot, at in enumerate(unsent)]
+    shapes += _STAGE.shapes(found, now, "due, not sent" if waits else "in line")
+    shapes += _STAGE.answered((one.request, False) for one in done)
+    shapes += [
+        _STAGE.in_line(at, False, spot, UNSENT, due[at] == now) for spot, at in enumerate(unsent)
+    ]
     for row, one in enumerate(found):
         parts = (
             ("unsent", due[row], one.came, UNSENT),
@@ -100,14 +96,6 @@ def _frame(found, due, rows, before, now, limit, waits):
         "Requests out": f"{sum(one.came <= now < one.left for one in found)}",
     }
     return Frame(_caption(found, due, before, now, limit, waits), tuple(shapes), facts)
-
-
-def _unsent(request, spot, new):
-    x, y = place(spot), lane(0)
-    return Shape(
-        key(request), "circle", x, y, 18.0, 18.0, tone=UNSENT, text=f"{request + 1}",
-        start=(8.0, y) if new else None,
-    )  # fmt: skip
 
 
 def _slow(seconds, limit):
@@ -149,7 +137,7 @@ def _due(found, at, now, waits):
             )
         return f"{who} is sent and served at once."
     if waits:
-        out = next(two.request + 1 for two in found if at_server(two, now))
+        out = next(two.request + 1 for two in found if two.is_served(now))
         return f"{who} is due. The client waits for {out} and does not send it."
     return f"{who} comes all the same, and waits."
 

@@ -13,8 +13,7 @@ from scalelab.models.checking import Numbers, numbers
 from scalelab.models.waiting import tail
 from scalelab.refusal import Refusal
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
-from scalelab.show.drawings.queueing import until
-from scalelab.show.drawings.rows import HIGH, WIDE, Rows, few, ms
+from scalelab.show.drawings.waiting.rows import HIGH, WIDE, Rows, few, ms, until
 from scalelab.show.plots import MODEL
 
 MOST = 10  # pages, and calls to each

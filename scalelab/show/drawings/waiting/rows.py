@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from scalelab.arguments import real
 from scalelab.refusal import Refusal
 from scalelab.show.drawings.drawing import Shape
 
@@ -16,6 +17,7 @@ WIDE = 360.0
 HIGH = 13.0  # of a row, so that its number can be read
 _LEFT, _RIGHT = 26.0, 350.0
 _FOOT = 16.0  # for the numbers under the axis
+_HORIZON = "it is where the clock ends, in seconds, when all is done"
 _STEPS = (1, 2, 2.5, 5, 10)
 
 
@@ -80,6 +82,13 @@ def ms(seconds: float) -> str:
     ('12.5', '100')
     """
     return f"{round(1e3 * seconds, 1):g}"
+
+
+def until(horizon: float | None, last: float) -> float:
+    """Return where the time axis ends: where it should, and not before all is done."""
+    if last <= 0:
+        raise Refusal("service must take some time to be drawn, got 0: give it in seconds")
+    return last if horizon is None else real("horizon", horizon, _HORIZON, last)
 
 
 def few(count: int, most: int, what: str) -> None:
