@@ -48,8 +48,8 @@ def pool(utilization: float, servers: float, fan_out: float) -> Chart:
             "Knee of such a pool": f"{capacity.knee(servers):.0%} busy",
         },
         MODEL,
-        "All curves turn up in the same place, where the servers have no time to spare. Left of it nobody "
-        "waits, and what lies between the curves is the service itself.",
+        "All four curves turn up where servers have little time to spare, and later the more of them share "
+        "a queue. At the far left hardly anybody waits: what parts the curves there is the service itself.",
     )
 
 
