@@ -2,11 +2,13 @@
 
 What the formulas of `queues` and `mg1` say on average, this says of one day in particular:
 fed with times that were measured, it tells how long each request had to wait. `hedged` follows second
-copies too, which take their turns in the queues like everybody else.
+copies too, which take their turns in the queues like everybody else. `visits` and `hedged_visits` tell of
+the same days who was where, and when.
 """
 
 import heapq
 from collections import deque
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +24,30 @@ _AGAIN = "they are how long the second copy of each request would keep a server 
 _DELAY = "it is how long a request waits for its answer before it is sent again, in seconds"
 _BUDGET = "it is the share of requests that may be sent again"
 _SAVED = 50.0  # copies that a budget may save up for a bad moment
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request, or its copy, in one pool: when it came, began to be served, and left.
+
+    Without a server and a beginning, it was dropped while it waited. All are counted from 0.
+    """
+
+    request: int
+    copy: bool
+    pool: int
+    server: int | None  # of its pool
+    came: float
+    began: float | None
+    left: float
+
+    def waits(self, now: float) -> bool:
+        """Whether it stands in line at this moment."""
+        return self.came <= now < (self.left if self.began is None else self.began)
+
+    def is_served(self, now: float) -> bool:
+        """Whether it is at its server at this moment."""
+        return self.began is not None and self.began <= now < self.left
 
 
 def waiting(arrivals: Numbers, service: Numbers, servers: int = 1) -> Floats:
@@ -71,6 +97,64 @@ def hedged(
     >>> hedged([0, 1], [9, 1], [1, 1], delay=2)
     (array([3., 3.]), 1.0)
     """
+    arrivals, day, copies = _hedged_day(
+        arrivals, service, again, delay, pools, servers, cancel, budget, seed
+    )
+    return np.array(day.done) - arrivals, copies / len(arrivals)
+
+
+def visits(
+    arrivals: Numbers, service: Numbers, servers: int = 1, pools: int = 1
+) -> tuple[Visit, ...]:
+    """Who is where and when: the day of `waiting`, request by request in the order of arrival.
+
+    Of several pools, each with a queue and servers of its own, requests take turns. Of free servers, the
+    one with the lowest number begins.
+    Source: the definition. Section 3.4.
+
+    >>> [(one.server, one.began, one.left) for one in visits([0, 1, 2], [3, 1, 1], servers=2)]
+    [(0, 0.0, 3.0), (1, 1.0, 2.0), (1, 2.0, 3.0)]
+    """
+    arrivals, service = table(
+        arrivals=numbers("arrivals", arrivals, _ARRIVALS, 0, _LONGEST),
+        service=numbers("service", service, _SERVICE, 0, _LONGEST),
+    )
+    servers = whole("servers", servers, "it counts the servers of a pool", 1, _MOST)
+    pools = whole("pools", pools, "it counts the pools, each with a queue of its own", 1, _MOST)
+    _check_order(arrivals)
+    day = _Pools(len(arrivals), pools, servers, cancel=False)
+    for request, (now, seconds) in enumerate(zip(arrivals.tolist(), service.tolist(), strict=True)):
+        day.until(now)
+        day.enter(request, now, seconds, request % pools)
+    day.until(np.inf)
+    return day.visits(servers)
+
+
+def hedged_visits(
+    arrivals: Numbers,
+    service: Numbers,
+    again: Numbers,
+    delay: float,
+    *,
+    pools: int = 2,
+    servers: int = 1,
+    cancel: bool = True,
+    budget: float = 1.0,
+    seed: int = 0,
+) -> tuple[Visit, ...]:
+    """Who is where and when: the day of `hedged`, requests and copies in the order in which they came.
+
+    Source: the definition; Dean and Barroso 2013, doi:10.1145/2408776.2408794. Section 3.4.
+
+    >>> [(one.copy, one.pool, one.left) for one in hedged_visits([0], [9], [1], delay=2)]
+    [(False, 1, 9.0), (True, 0, 3.0)]
+    """
+    _, day, _ = _hedged_day(arrivals, service, again, delay, pools, servers, cancel, budget, seed)
+    return day.visits(servers)
+
+
+def _hedged_day(arrivals, service, again, delay, pools, servers, cancel, budget, seed):
+    """Return the arrivals, the pools at the end of their day, and how many copies were sent."""
     arrivals, service, again = table(
         arrivals=numbers("arrivals", arrivals, _ARRIVALS, 0, _LONGEST),
         service=numbers("service", service, _SERVICE, 0, _LONGEST),
@@ -96,9 +180,9 @@ def hedged(
             day.enter(request, now, seconds, pool)
         elif day.done[request] > now and allowed >= 1:
             allowed, copies = allowed - 1, copies + 1
-            day.enter(request, now, seconds, pool)
+            day.enter(request, now, seconds, pool, is_copy=True)
     day.until(np.inf)
-    return np.array(day.done) - arrivals, copies / len(arrivals)
+    return arrivals, day, copies
 
 
 class _Pools:
@@ -107,17 +191,18 @@ class _Pools:
     def __init__(self, requests, pools, servers, cancel):
         self.done = [np.inf] * requests  # when each has its first answer
         self._idle, self._cancel = [servers] * pools, cancel
-        # Who waits in each pool, for how much work.
-        self._lines: list[deque[tuple[int, float]]] = [deque() for _ in range(pools)]
+        # Who waits in each pool, for how much work, whether it is a copy, and since when.
+        self._lines: list[deque[tuple[int, float, bool, float]]] = [deque() for _ in range(pools)]
         # When a server is free again, of which pool, from whom.
         self._busy: list[tuple[float, int, int]] = []
+        # Who was where: request, copy or not, pool, when it came, began and left.
+        self._log: list[tuple[int, bool, int, float, float | None, float]] = []
 
-    def enter(self, request, now, seconds, pool):
+    def enter(self, request, now, seconds, pool, is_copy=False):
         if self._idle[pool]:
-            self._idle[pool] -= 1
-            heapq.heappush(self._busy, (now + seconds, pool, request))
+            self._begin(request, now, seconds, pool, is_copy, now)
         else:
-            self._lines[pool].append((request, seconds))
+            self._lines[pool].append((request, seconds, is_copy, now))
 
     def until(self, now):
         """Let the servers work up to this time."""
@@ -127,9 +212,37 @@ class _Pools:
             self._idle[pool] += 1
             line = self._lines[pool]
             while line and self._idle[pool]:
-                waiting, seconds = line.popleft()
-                if not (self._cancel and self.done[waiting] <= end):
-                    self.enter(waiting, end, seconds, pool)
+                waiting, seconds, is_copy, came = line.popleft()
+                if self._cancel and (answered := self.done[waiting]) <= end:
+                    self._log.append((waiting, is_copy, pool, came, None, answered))
+                else:
+                    self._begin(waiting, end, seconds, pool, is_copy, came)
+
+    def visits(self, servers):
+        """Return who was where, after all is done."""
+        seats = {}
+        free = [list(range(min(servers, len(self._log)))) for _ in self._lines]
+        held: list[list[tuple[float, int]]] = [[] for _ in self._lines]
+        # Those who begin take the lowest free seat; who has left by then has left it free.
+        for number in sorted(
+            (n for n, row in enumerate(self._log) if row[4] is not None),
+            key=lambda n: self._log[n][4],
+        ):
+            _, _, pool, _, began, left = self._log[number]
+            while held[pool] and held[pool][0][0] <= began:
+                heapq.heappush(free[pool], heapq.heappop(held[pool])[1])
+            seats[number] = heapq.heappop(free[pool])
+            heapq.heappush(held[pool], (left, seats[number]))
+        found = [
+            Visit(request, is_copy, pool, seats.get(number), came, began, left)
+            for number, (request, is_copy, pool, came, began, left) in enumerate(self._log)
+        ]
+        return tuple(sorted(found, key=lambda one: (one.came, one.copy, one.request)))
+
+    def _begin(self, request, now, seconds, pool, is_copy, came):
+        self._idle[pool] -= 1
+        heapq.heappush(self._busy, (now + seconds, pool, request))
+        self._log.append((request, is_copy, pool, came, now, now + seconds))
 
 
 def _merged(first, second):

@@ -48,6 +48,8 @@ def pool(utilization: float, servers: float, fan_out: float) -> Chart:
             "Knee of such a pool": f"{capacity.knee(servers):.0%} busy",
         },
         MODEL,
+        "All four curves turn up where servers have little time to spare, and later the more of them share "
+        "a queue. At the far left hardly anybody waits: what parts the curves there is the service itself.",
     )
 
 
@@ -59,21 +61,184 @@ def _response(servers, share, calls):
     return queues.response_percentile(BUSY * servers, 1.0, servers, share=each)
 
 
-def tails(title: str, columns: Mapping[str, ArrayLike], stamp: Stamp | None = None) -> Chart:
-    """The share of requests that are slower, over the response: each tail as far as it is known."""
+def requests(title: str, seconds: ArrayLike, stamp: Stamp | None = None) -> Chart:
+    """The response of each request in the order in which they were sent, and three numbers for all."""
+    seconds = np.asarray(seconds, dtype=float)
+    p50, p99 = tail.percentile(seconds, [0.50, 0.99])
+    # All beyond the p99, and of the others as many as a picture can hold.
+    usual = np.flatnonzero(seconds <= p99)
+    slow = np.flatnonzero(seconds > p99)
+    drawn = np.union1d(slow, usual[:: max(1, len(usual) // 300)])
+    ends = [1, len(seconds)]
+    series = [Points("a request", drawn + 1, 1e3 * seconds[drawn], "points", tone=1)]
+    for tone, (name, value) in enumerate(
+        {"p99": p99, "mean": seconds.mean(), "p50": p50}.items(), 2
+    ):
+        kind = "dashed" if name == "mean" else "line"
+        series.append(Points(name, ends, [1e3 * value] * 2, kind, tone=tone))
+    return Chart(
+        title,
+        Axis("number of the request"),
+        Axis("response, ms", log=True),
+        tuple(series),
+        stamp=stamp,
+        see="Half of all requests lie below the p50 and one in a hundred above the p99. The mean lies where "
+        "the slow ones have pulled it.",
+    )
+
+
+def repeated(title: str, tests: Mapping[int, ArrayLike], true: float) -> Chart:
+    """What several tests of so many requests each report, and what they should."""
+    sizes = np.repeat(list(tests), [np.size(found) for found in tests.values()])
+    ends = [min(tests), max(tests)]
+    return Chart(
+        title,
+        Axis("requests in a test", log=True, ticks=tuple(tests)),
+        Axis("p99 that a test reports, in mean responses", low=0.0),
+        (
+            Points("the true p99", ends, [true, true], "dashed", tone=0),
+            Points("one test", sizes, np.concatenate([*tests.values()]), "points", tone=2),
+        ),
+        stamp=MODEL,
+        see="Nothing differs between the points of a column but luck. Ten times as many requests bring them "
+        "about three times nearer to the dashed line.",
+    )
+
+
+def inside(title: str, mean: float, share: float) -> Chart:
+    """For which share of the time so many are inside, if none waits for another: a Poisson distribution."""
+    from scipy.stats import poisson
+
+    most = queues.concurrency_percentile(mean, 1.0, share=share)
+    counts = np.arange(*poisson.ppf([1e-4, 1 - 1e-4], mean))
+    times = 100 * poisson.pmf(counts, mean)
+    ends = [0.0, times.max()]
+    return Chart(
+        title,
+        Axis("conversations inside"),
+        Axis("share of the time, %", low=0.0),
+        (
+            Points("so many are inside", counts, times, tone=1),
+            Points("the mean, by Little's law", [mean] * 2, ends, "dashed", tone=0),
+            Points(f"enough for {share:.0%} of the time", [most] * 2, ends, tone=2),
+        ),
+        stamp=MODEL,
+        see="What lies to the right of a line is the time for which that much room is too little: about half "
+        "at the mean, and hardly any at the second line, which is not far from it.",
+    )
+
+
+def crowd(
+    title: str,
+    clients: ArrayLike,
+    throughput: ArrayLike,
+    seconds: ArrayLike,
+    stamp: Stamp | None = None,
+) -> Chart:
+    """What more clients who wait bring, of answers and of waiting, against what one had."""
+    clients, throughput, seconds = (
+        np.asarray(one, dtype=float) for one in (clients, throughput, seconds)
+    )
+    return Chart(
+        title,
+        Axis("clients N", log=True, ticks=tuple(clients)),
+        Axis("times as much as with one client", log=True, ticks=(1, 2, 4, 8)),
+        (
+            Points("N", clients, clients, "dashed", tone=0),
+            Points("mean response", clients, seconds / seconds[0], "joined", tone=2),
+            Points("answers per second", clients, throughput / throughput[0], "joined", tone=1),
+        ),
+        stamp=stamp,
+        see="By Little's law the two curves multiplied give the dashed line, but for the edges of a second: "
+        "what more clients do not bring in answers, they bring in waiting.",
+    )
+
+
+def spells(title: str, arrivals: np.ndarray, seconds: np.ndarray, share: float) -> Chart:
+    """Twenty seconds around the slowest request of a day that was played, and the day's percentile."""
+    slowest = int(np.argmax(seconds))
+    near = np.abs(arrivals - arrivals[slowest]) <= 10
+    at = arrivals[near] - arrivals[near][0]
+    limit = 1e3 * tail.percentile(seconds, share)
+    return Chart(
+        title,
+        Axis("arrival, s", low=0.0),
+        Axis("response, ms", low=0.0),
+        (
+            Points("requests, one after another", at, 1e3 * seconds[near], tone=1),
+            Points(
+                f"p{100 * share:g} of the whole day", at[[0, -1]], [limit] * 2, "dashed", tone=0
+            ),
+        ),
+        stamp=MODEL,
+        see="The slow requests, above the dashed line, are not scattered over the day. They stand behind "
+        "each other in hills, because a queue that is long stays long for a while.",
+    )
+
+
+def pools(title: str, servers: Iterable[int]) -> Chart:
+    """Mean response over utilization, for several numbers of servers at one queue, and the knee of each."""
+    series, knees = [], {}
+    for tone, count in enumerate(servers, 1):
+        at = np.linspace(0.02, 0.97, 60)
+        name = units.counted(count, "server")
+        series.append(Points(name, at, queues.response(at * count, 1.0, count), tone=tone))
+        knee = float(capacity.knee(count))
+        knees[knee] = float(queues.response(knee * count, 1.0, count))
+    series.append(Points("knee", list(knees), list(knees.values()), "points", tone=0))
+    return Chart(
+        title,
+        Axis("utilization", low=0.0, high=1.0),
+        Axis("mean response, in service times", low=0.0, high=12.0),
+        tuple(series),
+        stamp=MODEL,
+        see="Every curve begins at one service time and has no end at full load. The more servers share "
+        "the queue, the later and the more sharply it turns.",
+    )
+
+
+_TAIL = (
+    "Where a curve crosses 0.01 is its p99. The last point of each is one single request, and says no "
+    "more than that."
+)
+_PROMISE = (
+    "The promise is kept by whatever passes below the crossing of the dashed lines. More servers shift the "
+    "curve to the left, as far as the service itself; a second chance makes it fall more steeply."
+)
+
+
+def tails(
+    title: str,
+    columns: Mapping[str, ArrayLike],
+    stamp: Stamp | None = None,
+    promise: tuple[float, float] | None = None,
+) -> Chart:
+    """The share of requests that are slower, over the response: each tail as far as it is known.
+
+    With a promise, a share of requests and the seconds that it names, only the slower half is drawn.
+    """
     series = []
     for tone, (name, seconds) in enumerate(columns.items(), 1):
         ordered = np.sort(seconds)
         slower = 1 - np.arange(len(ordered)) / len(ordered)  # at least as slow as this one
-        keep = np.unique(np.geomspace(1, len(ordered), 60).round().astype(int))
+        most = len(ordered) // 2 if promise else len(ordered)
+        keep = np.unique(np.geomspace(1, most, 60).round().astype(int))
         at = np.sort(len(ordered) - keep)  # dense where it is rare
         series.append(Points(name, 1e3 * ordered[at], slower[at], tone=tone))
+    least = min(one.y.min() for one in series)
+    if promise:
+        share, limit = 1 - promise[0], 1e3 * promise[1]
+        ends = [min(one.x.min() for one in series), max(one.x.max() for one in series)]
+        series.append(Points(f"{share:.3%} of the requests", ends, [share] * 2, "dashed", tone=0))
+        series.append(Points(f"{limit:g} ms", [limit] * 2, [least, 0.5], "dashed", tone=0))
+    powers = 10.0 ** -np.arange(max(4, int(-np.log10(least)) + 1))
     return Chart(
         title,
         Axis("response, ms", log=True),
-        Axis("share of requests at least as slow", log=True, ticks=(1, 0.1, 0.01, 0.001)),
+        Axis("share of requests at least as slow", log=True, ticks=tuple(powers)),
         tuple(series),
         stamp=stamp,
+        see=_PROMISE if promise else _TAIL,
     )
 
 
@@ -86,7 +251,53 @@ def moments(
         for tone, (name, (planned, seconds)) in enumerate(runs.items(), 1)
     ]
     return Chart(
-        title, Axis("planned start, s"), Axis("response, ms", low=0.0), tuple(series), stamp=stamp
+        title,
+        Axis("planned start, s"),
+        Axis("response, ms", low=0.0),
+        tuple(series),
+        stamp=stamp,
+        see="The users who came while nothing was answered lie on a slope: whoever came later had less of "
+        "the pause to wait for. Of the client, the slope has the first point only.",
+    )
+
+
+def growth(
+    title: str, come: np.ndarray, days: Mapping[str, np.ndarray], every: float = 1.0
+) -> Chart:
+    """The mean response of those who came in each second of a day, under several policies."""
+    second = (come // every).astype(int)
+    whole = second < second[-1]  # the last one is not complete
+    counts = np.bincount(second[whole])
+    at = every * (np.arange(len(counts)) + 0.5)
+    series = [
+        Points(name, at, 1e3 * np.bincount(second[whole], seconds[whole]) / counts, tone=tone)
+        for tone, (name, seconds) in enumerate(days.items(), 1)
+    ]
+    return Chart(
+        title,
+        Axis("arrival, s", low=0.0),
+        Axis("mean response of a second, ms", log=True, ticks=(10, 100, 1000, 10_000)),
+        tuple(series),
+        stamp=MODEL,
+        see="Three of the policies have good and bad seconds, and come back from the bad ones. Uncancelled "
+        "copies do not come back: each bad second makes the copies that make the next one worse.",
+    )
+
+
+def stragglers(title: str, workers: np.ndarray, columns: Mapping[str, ArrayLike]) -> Chart:
+    """How long a step takes that waits for the slowest of so many, in mean times of one."""
+    series = [
+        Points(name, workers, means, tone=tone)
+        for tone, (name, means) in enumerate(columns.items(), 1)
+    ]
+    return Chart(
+        title,
+        Axis("workers K", log=True, ticks=(1, 8, 64, 512, 4096)),
+        Axis("mean time of a step, in means of one worker", low=1.0),
+        tuple(series),
+        stamp=MODEL,
+        see="Each time has the same mean and about the same scatter. What decides is how rare the very long "
+        "ones are: the curve of the heavy tail bends upwards, the others do not.",
     )
 
 
@@ -114,6 +325,29 @@ def batches(
             ),
         ),
         stamp=stamp,
+        see="Up is a longer wait and right is more throughput. Where a step to the next batch goes mostly to "
+        "the right it is cheap, and where it goes mostly up it buys little but waiting.",
+    )
+
+
+def chat(title: str, rates: np.ndarray, first: ArrayLike, token: ArrayLike, full: float) -> Chart:
+    """How long the first token takes and each further one, over the answers per second."""
+    series = {"first token (TTFT)": first, "each further token (TPOT)": token}
+    ms = {name: 1e3 * np.asarray(seconds) for name, seconds in series.items()}
+    ends = [min(one.min() for one in ms.values()), max(one.max() for one in ms.values())]
+    return Chart(
+        title,
+        Axis("answers per second", low=0.0),
+        Axis("ms", log=True, ticks=(10, 30, 100, 300, 1000)),
+        (
+            *(
+                Points(name, rates, one, tone=tone)
+                for tone, (name, one) in enumerate(ms.items(), 1)
+            ),
+            Points("caches of an average pass fill the memory", [full] * 2, ends, "dashed", tone=0),
+        ),
+        stamp=MODEL,
+        see="Both rise all the way and turn up together towards the limit. The memory is full just before.",
     )
 
 
@@ -135,4 +369,6 @@ def tipping(title: str, delays: Iterable[float]) -> Chart:
         Axis("utilization with copies", low=0.0, high=1.0, ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         tuple(series),
         stamp=MODEL,
+        see="A curve that leaves the dashed line has copies that are load. Where it ends it is vertical, and "
+        "beyond that no utilization below 1 fits: the queues grow for ever.",
     )

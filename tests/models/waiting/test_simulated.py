@@ -1,5 +1,7 @@
 """The queue that is followed request by request, against recursions and the formulas of its averages."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -132,3 +134,75 @@ def test_bursty_arrivals_wait_as_kingmans_formula_says():
     variability = gaps.var() / gaps.mean() ** 2
     expected = (variability + 1) / 2 * queues.waiting(1 / gaps.mean(), 1)
     assert waited.mean() == pytest.approx(expected, rel=0.15)
+
+
+def ticking(first, second, delay, pools, servers, cancel):
+    """Second by second, who is where: rows of (arrival, seconds, pool) of each request and its copy.
+
+    Whoever is answered is taken out of every line at once. Returns what a visit says, without its class.
+    """
+    lines, seats = [[] for _ in range(pools)], [[None] * servers for _ in range(pools)]
+    answered, rows, now = {}, [], 0
+    while len(answered) < len(first) or any(map(any, seats)) or any(lines):
+        for pool, who in itertools.product(range(pools), range(servers)):
+            one = seats[pool][who]
+            if one and one["left"] == now:
+                answered.setdefault(one["request"], now)
+                seats[pool][who] = None
+        for pool in range(pools):
+            for one in [w for w in lines[pool] if cancel and w["request"] in answered]:
+                lines[pool].remove(one)
+                rows.append(one | {"server": None, "began": None, "left": now})
+        for is_copy, calls in ((0, first), (1, second)):
+            fill(lines, seats, rows, now)
+            for request, (arrival, seconds, pool) in enumerate(calls):
+                if arrival + is_copy * delay == now and not (is_copy and request in answered):
+                    one = {"request": request, "copy": bool(is_copy), "pool": pool}
+                    lines[pool].append(one | {"came": now, "seconds": seconds})
+                    fill(lines, seats, rows, now)
+        now += 1
+    return sorted(
+        ({k: v for k, v in row.items() if k != "seconds"} for row in rows),
+        key=lambda row: (row["came"], row["copy"], row["request"]),
+    )
+
+
+def fill(lines, seats, rows, now):
+    """Whoever stands first takes the free seat with the lowest number."""
+    for line, seat in zip(lines, seats, strict=True):
+        while line and None in seat:
+            one, who = line.pop(0), seat.index(None)
+            row = one | {"server": who, "began": now, "left": now + one["seconds"]}
+            rows.append(row)
+            seat[who] = row
+
+
+@given(COPIES, st.integers(1, 3), st.integers(1, 2))
+def test_each_visit_is_what_a_clock_that_ticks_sees(requests, servers, pools):
+    arrivals, service, _ = np.array(requests, dtype=float).T
+    calls = [(a, s, at % pools) for at, (a, s, _) in enumerate(requests)]
+    found = [vars(one) for one in simulated.visits(arrivals, service, servers, pools)]
+    assert found == ticking(calls, [], 0, pools, servers, cancel=False)
+    if pools == 1:
+        waited = [one["began"] - one["came"] for one in found]
+        assert waited == simulated.waiting(arrivals, service, servers).tolist()
+
+
+@given(COPIES, st.integers(1, 25), st.integers(1, 2), st.booleans(), st.integers(0, 3))
+def test_each_visit_of_a_copy_is_what_a_clock_that_ticks_sees(
+    requests, delay, servers, cancel, seed
+):
+    columns = np.array(requests, dtype=float).T
+    home = np.random.default_rng(seed).integers(2, size=len(requests)).tolist()
+    first = [(a, s, pool) for (a, s, _), pool in zip(requests, home, strict=True)]
+    second = [(a, s, 1 - pool) for (a, _, s), pool in zip(requests, home, strict=True)]
+    how = {"servers": servers, "cancel": cancel, "seed": seed}
+    found = simulated.hedged_visits(*columns, delay, **how)
+    assert [vars(one) for one in found] == ticking(first, second, delay, 2, servers, cancel)
+    took, copies = simulated.hedged(*columns, delay, **how)
+    answers = [
+        min(v.left for v in found if v.request == at and v.began is not None) - columns[0][at]
+        for at in range(len(requests))
+    ]
+    assert took.tolist() == answers
+    assert copies == sum(v.copy for v in found) / len(requests)
