@@ -77,6 +77,17 @@ def roofs(
             names = tuple(by_name)
             series.append(Points(label, x, np.array(y) / unit, "points", tone=tone, names=names))
     reached = np.concatenate([one.y for one in series])
+    see = "Left of the corner of a roof its slope is the limit, and right of it the flat."
+    if points and not after:
+        see = (
+            "Read each point against the roof straight above it, and not against the peak. How far below it "
+            "stands is what the count does not explain."
+        )
+    if after:
+        see = (
+            "To the right means fewer bytes for the same arithmetic, and upward less time. A point that "
+            "moved along its slope is as near to its roof as before."
+        )
     return Chart(
         title,
         # The tags of the slopes need room before them.
@@ -85,6 +96,7 @@ def roofs(
         Axis(unit_name, True, 0.7 * reached.min(), 1.6 * reached.max(), RATES),
         tuple(series),
         stamp=stamp,
+        see=see,
     )
 
 
@@ -127,6 +139,8 @@ def published(device: str) -> Chart:
         tuple(series),
         readouts,
         said("data sheets, and Bekman's table"),
+        "Each point belongs to the dashed roof of its colour. All stand to the right of its corner, and "
+        "below its flat.",
     )
 
 
@@ -157,6 +171,60 @@ def pieces(
             Points("one walk from memory", at, np.full(len(at), 1e3 * once), "dashed", tone=4),
         ),
         stamp=stamp,
+        see="Small pieces pay for starts, large ones for walks through memory. Look for the lowest point "
+        "between the two.",
+    )
+
+
+def clocks(counts: Sequence[kernels.Kernel], peak: float, bandwidth: float) -> Chart:
+    """What the arithmetic and the bytes of some kernels take at least, as shares of the slower clock."""
+    rows, times = {}, {}
+    for one in counts:
+        compute, fetch = float(one.flops / peak), float(one.bytes / bandwidth)
+        slower = max(compute, fetch)
+        rows[one.name] = {
+            "arithmetic, F/P": 100 * compute / slower,
+            "fetching, Q/b": 100 * fetch / slower,
+        }
+        times[one.name] = f"{units.text(compute, 's')} and {units.text(fetch, 's')}"
+    return bars(
+        "Two clocks of two products",
+        "of the slower clock, %",
+        rows,
+        MODEL,
+        "The long bar is what a kernel waits for. Were the short one as long, nothing would change.",
+        times,
+    )
+
+
+def bars(
+    title: str,
+    label: str,
+    rows: Mapping[str, Mapping[str, float]],
+    stamp: Stamp,
+    see: str,
+    readouts: Mapping[str, str] | None = None,
+) -> Chart:
+    """Bars from zero, in groups: {name of the group: {series: how long its bar is}}."""
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    series = []
+    for turn, name in enumerate(names):
+        x, y = [], []
+        for place, row in enumerate(rows.values()):
+            if name in row:
+                middle = len(rows) - place + 0.2 * ((len(names) - 1) / 2 - turn)
+                x += [0.0, row[name], np.nan]
+                y += [middle, middle, np.nan]
+        series.append(Points(name, x, y, "lane", tone=turn + 1))
+    ticks = tuple(float(len(rows) - place) for place in range(len(rows)))
+    return Chart(
+        title,
+        Axis(label, low=0.0),
+        Axis("", low=0.4, high=len(rows) + 0.6, ticks=ticks, names=tuple(rows)),
+        tuple(series),
+        dict(readouts or {}),
+        stamp,
+        see,
     )
 
 
@@ -203,4 +271,6 @@ def moving(device: str, sequences: float, context: float) -> Chart:
         tuple(series),
         readouts,
         MODEL,
+        "A point can move along the roof only. More sequences move the product that writes to the right; the "
+        "attention that writes stays where it is.",
     )
