@@ -9,9 +9,9 @@ import numpy as np
 from scalelab import units
 from scalelab.models.kernels import attention, kernels, roofline
 from scalelab.models.machines import hardware, reached
-from scalelab.records import Stamp
+from scalelab.records import Sample, Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL
+from scalelab.show.plots import MODEL, SHEETS, Values
 from scalelab.show.sliders import Slider
 
 DEVICES = ("A100 SXM 40GB", "A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
@@ -197,6 +197,81 @@ def clocks(counts: Sequence[kernels.Kernel], peak: float, bandwidth: float) -> C
     )
 
 
+def one_line(pairs: Mapping[str, tuple[Sample, Sample]]) -> Chart:
+    """Kernels as they were timed first, and after one line was changed: {name: (before, after)}."""
+    rows, times = {}, {}
+    for name, (before, after) in pairs.items():
+        rows[name] = {
+            "as in the dozen": 1e3 * before.median,
+            "one line changed": 1e3 * after.median,
+        }
+        times[name] = f"{units.text(before.median, 's')}, then {units.text(after.median, 's')}"
+    return bars(
+        "Two kernels, and one line changed",
+        "ms",
+        rows,
+        next(iter(pairs.values()))[0].stamp,
+        "The kernel is the same in both bars of a pair. Only what it is given differs.",
+        times,
+    )
+
+
+def both_counts(names: Sequence[str], named: Values, fetched: Values, stamp: Stamp) -> Chart:
+    """Bytes per second of some ways through memory, by what their code names and by what is fetched."""
+    rows = {
+        name: {"named": one / 1e9, "fetched": other / 1e9}
+        for name, one, other in zip(names, named, fetched, strict=True)
+    }
+    return bars(
+        "Three ways through memory, by both counts",
+        "GB/s",
+        rows,
+        stamp,
+        "Where the two bars of a way differ, its code names bytes that nobody waits for.",
+        {name: f"{row['named']:.3g} and {row['fetched']:.3g} GB/s" for name, row in rows.items()},
+    )
+
+
+def above(device: str, rates: Mapping[str, float]) -> Chart:
+    """Rates in FLOP/s that somebody claims of a device, between its printed peaks in bf16."""
+    spec = hardware.device(device)
+    known = {
+        "printed, dense": hardware.peak(spec, FORMAT),
+        **rates,
+        "printed, sparse": spec.sparse_peaks[FORMAT],
+    }
+    return bars(
+        f"Two rates above the roof of an {device.split()[0]}",
+        "TFLOP/s",
+        {
+            name: {"claimed" if name in rates else "printed": rate / 1e12}
+            for name, rate in known.items()
+        },
+        SHEETS,
+        "Both lie above the dense peak and below the sparse one: ask which of the two was meant.",
+        {name: units.text(rate, "FLOP/s") for name, rate in known.items()},
+    )
+
+
+def tokens(told: Mapping[str, Mapping[str, float]], weights: float) -> Chart:
+    """Tokens a second of one user on some devices, as somebody told them, under what memory allows.
+
+    Each token reads all `weights`, in bytes: {device: {how it ran: tokens a second}}.
+    """
+    rows = {}
+    for name, measured in told.items():
+        rows[name] = {"at most": hardware.device(name).bandwidth / weights, **measured}
+    return bars(
+        "Tokens a second, one user at a time",
+        "tokens a second",
+        rows,
+        MODEL,
+        "The first bar of a device is its slope, in tokens. What is missing to it no faster arithmetic gives "
+        "back.",
+        {name: ", ".join(f"{k} {v:.0f}" for k, v in row.items()) for name, row in rows.items()},
+    )
+
+
 def bars(
     title: str,
     label: str,
@@ -212,7 +287,7 @@ def bars(
         x, y = [], []
         for place, row in enumerate(rows.values()):
             if name in row:
-                middle = len(rows) - place + 0.2 * ((len(names) - 1) / 2 - turn)
+                middle = len(rows) - place + 0.2 * ((len(row) - 1) / 2 - list(row).index(name))
                 x += [0.0, row[name], np.nan]
                 y += [middle, middle, np.nan]
         series.append(Points(name, x, y, "lane", tone=turn + 1))
