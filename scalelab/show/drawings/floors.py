@@ -31,8 +31,8 @@ WAYS: dict[str, tuple[tuple[Walk, ...], ...]] = {
     "fused": ((_BOTH,),),
 }
 _WIDE, _TOP, _FLOOR, _BOX = 360.0, 26.0, 66.0, 28.0
-_MIDDLE, _ROOM, _SLOT, _BLOCK, _PART = 180.0, 136.0, 26.0, 22.0, 9.0
-_ARROW, _BESIDE = 270.0, 24.0  # where what moves is shown, to the right of the floors
+_MIDDLE, _ROOM, _SLOT, _BLOCK, _PART = 196.0, 136.0, 26.0, 22.0, 9.0
+_ARROW, _BESIDE = 292.0, 24.0  # where what moves is shown, to the right of the floors
 _THICKEST = 14.0  # of the way between two floors
 _TONE = {"a": 1, "b": 1, "c": 1, "t": 2, "d": 3}
 _WAY, _MOVES = 0, 4

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from scalelab import units
+from scalelab.arguments import shown, whole
 from scalelab.models.graphs import schedule, workdepth
 from scalelab.models.graphs.dag import compact
 from scalelab.models.graphs.timeline import Schedule
@@ -48,20 +49,32 @@ class _Known(NamedTuple):
 
 def greedy(title: str, dag: DiGraph, ways: Mapping[str, tuple[int, str]]) -> list[Drawing]:
     """Greedy schedules of one graph, {name: (workers, rule)}: what is ready, and who takes it when."""
+    compact(dag)  # refuses what is no graph of tasks
     tasks = without_free(dag)
     tasks.remove_nodes_from([node for node, cost in tasks.nodes(data="weight") if not cost])
-    workers = [count for count, _ in ways.values()]
-    if not ways or max(workers) > MOST_WORKERS or not 0 < len(tasks) <= MOST_TASKS:
+    if not 0 < len(tasks) <= MOST_TASKS:
         raise Refusal(
-            f"a drawing must have 1 to {MOST_TASKS} tasks and at most {MOST_WORKERS} workers, got "
-            f"{len(tasks)} and {max(workers, default='none')}: draw a smaller one, or schedule it"
+            f"dag must have 1 to {MOST_TASKS} tasks that cost something, got {len(tasks)}: draw a smaller "
+            "one, or schedule it"
         )
+    try:
+        pairs = {str(name): (workers, rule) for name, (workers, rule) in ways.items()}
+    except (AttributeError, TypeError, ValueError):
+        pairs = {}
+    if not pairs:
+        raise Refusal(
+            f"ways must be {{name: (workers, rule)}}, got {shown(ways)}: give at least one"
+        )
+    why = "it counts the lanes, and so many can be told apart"
+    workers = [whole("workers", count, why, 1, MOST_WORKERS) for count, _ in pairs.values()]
     most = max(workdepth.brent(workdepth.work(tasks), workdepth.depth(tasks), workers))
-    return [_drawing(name, title, tasks, way, most) for name, way in ways.items()]
+    return [
+        _drawing(name, title, tasks, way, (float(most), max(workers))) for name, way in ways.items()
+    ]
 
 
-def _drawing(name, title, dag, way, most):
-    workers, rule = way
+def _drawing(name, title, dag, way, largest):
+    (workers, rule), (until, most) = way, largest
     timetable = schedule.greedy(dag, workers, rule)
     sizes = workdepth.work(dag), workdepth.depth(dag)
     place, rounds = _places(dag)
@@ -74,7 +87,7 @@ def _drawing(name, title, dag, way, most):
         path if len(path) > 1 else (),
         (float(workdepth.lower_bound(*sizes, workers)), float(workdepth.brent(*sizes, workers))),
         sorted({0.0} | {slot.finish for slot in timetable.timeline}),
-        (_RIGHT - _LEFT) / float(most),
+        (_RIGHT - _LEFT) / until,
         rounds * _ROW + 6,
         min(_THICK, _LANES / workers),
     )
@@ -87,7 +100,7 @@ def _drawing(name, title, dag, way, most):
         "Above, each letter is a task, and an arrow leads to the task that needs its result. Below, each "
         "row is a worker and time runs to the right. Upright lines mark the two bounds.",
         _WIDE,
-        known.top + _LANES + 30,
+        known.top + min(_LANES, _THICK * most) + 30,
         tuple(frames),
         chosen=(len(frames) // 2, len(frames) - 1),
         tones=TONES | (CHAIN if known.path else {}),
