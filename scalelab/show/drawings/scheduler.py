@@ -69,7 +69,8 @@ def greedy(title: str, dag: DiGraph, ways: Mapping[str, tuple[int, str]]) -> lis
     workers = [whole("workers", count, why, 1, MOST_WORKERS) for count, _ in pairs.values()]
     most = max(workdepth.brent(workdepth.work(tasks), workdepth.depth(tasks), workers))
     return [
-        _drawing(name, title, tasks, way, (float(most), max(workers))) for name, way in ways.items()
+        _drawing(name, title, tasks, way, (float(most), max(workers)))
+        for name, way in pairs.items()
     ]
 
 
