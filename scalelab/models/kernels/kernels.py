@@ -24,6 +24,8 @@ _MEANING = {
     "n": "it counts the columns of the result",
     "k": "it counts the products summed into one number of the result",
     "batch": "it counts the independent problems of this shape",
+    "operands": "it counts the vectors that are read",
+    "each": "it counts the FLOPs for each number of the result",
 }
 
 
@@ -67,6 +69,28 @@ def axpy(elements: Numbers, width: Numbers) -> Kernel:
     0.16666666666666666
     """
     return _kernel("axpy", lambda n, w: 2 * n, lambda n, w: 3 * n * w, width, elements=elements)
+
+
+def elementwise(
+    elements: Numbers, width: Numbers, operands: Numbers = 2, each: Numbers = 1
+) -> Kernel:
+    """Number by number, vectors of one length into another: `each` n FLOPs; operands read, one written.
+
+    Source: the definition. Section 3.7.
+
+    >>> apart, fused = elementwise(1000, 4), elementwise(1000, 4, operands=3, each=2)
+    >>> 2 * apart.bytes, fused.bytes  # a b + c as a product and a sum, or in one walk
+    (24000.0, 16000.0)
+    """
+    return _kernel(
+        "elementwise",
+        lambda n, r, e, w: e * n,
+        lambda n, r, e, w: (r + 1) * n * w,
+        width,
+        elements=elements,
+        operands=operands,
+        each=each,
+    )
 
 
 def dot(elements: Numbers, width: Numbers) -> Kernel:

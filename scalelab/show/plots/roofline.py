@@ -9,9 +9,9 @@ import numpy as np
 from scalelab import units
 from scalelab.models.kernels import attention, kernels, roofline
 from scalelab.models.machines import hardware, reached
-from scalelab.records import Stamp
+from scalelab.records import Sample, Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL
+from scalelab.show.plots import MODEL, SHEETS, Values
 from scalelab.show.sliders import Slider
 
 DEVICES = ("A100 SXM 40GB", "A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
@@ -77,6 +77,17 @@ def roofs(
             names = tuple(by_name)
             series.append(Points(label, x, np.array(y) / unit, "points", tone=tone, names=names))
     reached = np.concatenate([one.y for one in series])
+    see = "Left of the corner of a roof its slope is the limit, and right of it the flat."
+    if points and not after:
+        see = (
+            "Read each point against the roof straight above it, and not against the peak. How far below it "
+            "stands is what the count does not explain."
+        )
+    if after:
+        see = (
+            "To the right means fewer bytes for the same arithmetic, and upward less time. A point that "
+            "moved along its slope is as near to its roof as before."
+        )
     return Chart(
         title,
         # The tags of the slopes need room before them.
@@ -85,6 +96,7 @@ def roofs(
         Axis(unit_name, True, 0.7 * reached.min(), 1.6 * reached.max(), RATES),
         tuple(series),
         stamp=stamp,
+        see=see,
     )
 
 
@@ -100,18 +112,19 @@ def published(device: str) -> Chart:
         for name in printed
         if (key := name if name == "fp32" else f"{name} tensor") in spec.peaks
     }
-    at = np.geomspace(30, 4000, 60)
-    at = np.union1d(at, [roofline.ridge(peak, spec.bandwidth) for peak in peaks.values()])
-    series = [
-        Points(
-            f"{name}, printed",
-            at,
-            roofline.attainable(at, peak, spec.bandwidth) / 1e12,
-            "dashed",
-            tone=printed[name],
+    low, high = 30.0, 4000.0
+    # One slope for all: drawn once for each format, they would lie on one another.
+    last = roofline.ridge(max(peaks.values()), spec.bandwidth)
+    at = np.geomspace(low, last, 60)
+    slope = roofline.attainable(at, max(peaks.values()), spec.bandwidth) / 1e12
+    series = [Points("slope of the memory, printed", at, slope, tone=0)]
+    for name, peak in peaks.items():
+        begin = max(roofline.ridge(peak, spec.bandwidth), low)
+        series.append(
+            Points(
+                f"{name}, printed", [begin, high], [peak / 1e12] * 2, "dashed", tone=printed[name]
+            )
         )
-        for name, peak in peaks.items()
-    ]
     readouts = {}
     for one in reached.best_products(device):
         kernel = kernels.gemm(*one.shape, width=one.width)
@@ -122,11 +135,13 @@ def published(device: str) -> Chart:
         readouts[f"{one.format}, of the printed peak"] = f"{one.share:.1%}"
     return Chart(
         f"{device}: what is printed, and the best products found",
-        Axis("intensity, FLOP per byte", log=True, ticks=(30, 100, 300, 1000, 3000)),
+        Axis("intensity, FLOP per byte", True, low, high, ticks=(30, 100, 300, 1000, 3000)),
         Axis("TFLOP/s", low=0, high=1.1 * max(peaks.values()) / 1e12),
         tuple(series),
         readouts,
         said("data sheets, and Bekman's table"),
+        "Each point belongs to the dashed roof of its colour. All stand to the right of its corner, and "
+        "below its flat.",
     )
 
 
@@ -157,6 +172,135 @@ def pieces(
             Points("one walk from memory", at, np.full(len(at), 1e3 * once), "dashed", tone=4),
         ),
         stamp=stamp,
+        see="Small pieces pay for starts, large ones for walks through memory. Look for the lowest point "
+        "between the two.",
+    )
+
+
+def clocks(counts: Sequence[kernels.Kernel], peak: float, bandwidth: float) -> Chart:
+    """What the arithmetic and the bytes of some kernels take at least, as shares of the slower clock."""
+    rows, times = {}, {}
+    for one in counts:
+        compute, fetch = float(one.flops / peak), float(one.bytes / bandwidth)
+        slower = max(compute, fetch)
+        rows[one.name] = {
+            "arithmetic, F/P": 100 * compute / slower,
+            "fetching, Q/b": 100 * fetch / slower,
+        }
+        times[one.name] = f"{units.text(compute, 's')} and {units.text(fetch, 's')}"
+    return bars(
+        "Two clocks of two products",
+        "of the slower clock, %",
+        rows,
+        MODEL,
+        "The long bar is what a kernel waits for. Were the short one as long, nothing would change.",
+        times,
+    )
+
+
+def one_line(pairs: Mapping[str, tuple[Sample, Sample]]) -> Chart:
+    """Kernels as they were timed first, and after one line was changed: {name: (before, after)}."""
+    rows, times = {}, {}
+    for name, (before, after) in pairs.items():
+        rows[name] = {
+            "as in the dozen": 1e3 * before.median,
+            "one line changed": 1e3 * after.median,
+        }
+        times[name] = f"{units.text(before.median, 's')}, then {units.text(after.median, 's')}"
+    return bars(
+        "Two kernels, and one line changed",
+        "ms",
+        rows,
+        next(iter(pairs.values()))[0].stamp,
+        "The kernel is the same in both bars of a pair. Only what it is given differs.",
+        times,
+    )
+
+
+def both_counts(names: Sequence[str], named: Values, fetched: Values, stamp: Stamp) -> Chart:
+    """Bytes per second of some ways through memory, by what their code names and by what is fetched."""
+    rows = {
+        name: {"named": one / 1e9, "fetched": other / 1e9}
+        for name, one, other in zip(names, named, fetched, strict=True)
+    }
+    return bars(
+        "Three ways through memory, by both counts",
+        "GB/s",
+        rows,
+        stamp,
+        "Where the two bars of a way differ, its code names bytes that nobody waits for.",
+        {name: f"{row['named']:.3g} and {row['fetched']:.3g} GB/s" for name, row in rows.items()},
+    )
+
+
+def above(device: str, rates: Mapping[str, float]) -> Chart:
+    """Rates in FLOP/s that somebody claims of a device, between its printed peaks in bf16."""
+    spec = hardware.device(device)
+    known = {
+        "printed, dense": hardware.peak(spec, FORMAT),
+        **rates,
+        "printed, sparse": spec.sparse_peaks[FORMAT],
+    }
+    return bars(
+        f"Two rates above the roof of an {device.split()[0]}",
+        "TFLOP/s",
+        {
+            name: {"claimed" if name in rates else "printed": rate / 1e12}
+            for name, rate in known.items()
+        },
+        SHEETS,
+        "Both lie above the dense peak and below the sparse one: ask which of the two was meant.",
+        {name: units.text(rate, "FLOP/s") for name, rate in known.items()},
+    )
+
+
+def tokens(told: Mapping[str, Mapping[str, float]], weights: float) -> Chart:
+    """Tokens a second of one user on some devices, as somebody told them, under what memory allows.
+
+    Each token reads all `weights`, in bytes: {device: {how it ran: tokens a second}}.
+    """
+    rows = {}
+    for name, measured in told.items():
+        rows[name] = {"at most": hardware.device(name).bandwidth / weights, **measured}
+    return bars(
+        "Tokens a second, one user at a time",
+        "tokens a second",
+        rows,
+        MODEL,
+        "The first bar of a device is its slope, in tokens. What is missing to it no faster arithmetic gives "
+        "back.",
+        {name: ", ".join(f"{k} {v:.0f}" for k, v in row.items()) for name, row in rows.items()},
+    )
+
+
+def bars(
+    title: str,
+    label: str,
+    rows: Mapping[str, Mapping[str, float]],
+    stamp: Stamp,
+    see: str,
+    readouts: Mapping[str, str] | None = None,
+) -> Chart:
+    """Bars from zero, in groups: {name of the group: {series: how long its bar is}}."""
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    series = []
+    for turn, name in enumerate(names):
+        x, y = [], []
+        for place, row in enumerate(rows.values()):
+            if name in row:
+                middle = len(rows) - place + 0.2 * ((len(row) - 1) / 2 - list(row).index(name))
+                x += [0.0, row[name], np.nan]
+                y += [middle, middle, np.nan]
+        series.append(Points(name, x, y, "lane", tone=turn + 1))
+    ticks = tuple(float(len(rows) - place) for place in range(len(rows)))
+    return Chart(
+        title,
+        Axis(label, low=0.0),
+        Axis("", low=0.4, high=len(rows) + 0.6, ticks=ticks, names=tuple(rows)),
+        tuple(series),
+        dict(readouts or {}),
+        stamp,
+        see,
     )
 
 
@@ -203,4 +347,6 @@ def moving(device: str, sequences: float, context: float) -> Chart:
         tuple(series),
         readouts,
         MODEL,
+        "A point can move along the roof only. More sequences move the product that writes to the right; the "
+        "attention that writes stays where it is.",
     )

@@ -1,4 +1,4 @@
-"""Section 3.6: schedules and pipelines as lanes, graphs of tasks, and time between its two bounds."""
+"""Section 3.6: schedules as lanes, graphs of tasks, and time between its two bounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalelab import units
-from scalelab.models.graphs import dags, pipeline, rank_dags, schedule, workdepth
+from scalelab.models.graphs import dags, rank_dags, schedule, workdepth
 from scalelab.models.graphs.timeline import Schedule
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
@@ -34,19 +34,6 @@ ALL_REDUCES: dict[str, Callable[[int], DiGraph]] = {
 }
 RANKS = (2, 4, 8)
 EXCHANGES = {"at the end": False, "overlapped": True}
-
-PIPELINES = {
-    "GPipe": lambda stages, m: pipeline.dag(stages, m, "gpipe"),
-    "1F1B": lambda stages, m: pipeline.dag(stages, m),
-    "1F1B, interleaved": lambda stages, m: pipeline.dag(stages, m, chunks=2),
-    "zero bubble, H1": lambda stages, m: pipeline.dag(stages, m, "zb-h1"),
-    "zero bubble, H2": lambda stages, m: pipeline.dag(stages, m, "zb-h2"),
-}
-PARTS = {
-    "forward": "forward",
-    "backward": "backward, to the input",
-    "weights": "backward, of the weights",
-}
 
 GRADIENTS = {
     "gradient of an input, dX": ["Addmm dX", "Mm dX"],
@@ -91,75 +78,9 @@ def watch(workers: float, which: str) -> Chart:
             "Busy": f"{timetable.efficiency:.0%} of the workers' time",
         },
         MODEL,
+        "A lane that is empty before the last bar ends is a worker who waits for others. "
+        "Whatever the number of workers, the last bar ends between the two dashed lines.",
     )
-
-
-def pipelined(which: str, stages: int = 4, microbatches: int = 8) -> Chart:
-    """A step on a pipeline, lane by lane, and the micro-batches whose activations two stages hold.
-
-    A forward pass costs 1, and each half of a backward pass 1. Of an interleaved pipeline a bar is one of
-    the two pieces of the model that a device holds, and an activation counts half.
-    """
-    dag = PIPELINES[which](stages, microbatches)
-    timetable = schedule.placed(dag)
-    lifted = {stage: microbatches + 2.0 * (stages - stage) for stage in range(stages)}
-    halves = _halves(dag, timetable)
-    bars = [
-        _bars(
-            label,
-            halves[op],
-            lambda slot: lifted[slot.worker],
-            lambda node: dag.nodes[node]["microbatch"],
-            tone,
-        )
-        for tone, (op, label) in enumerate(PARTS.items(), 1)
-    ]
-    held = {stage: held_over_time(dag, timetable, stage) for stage in range(stages)}
-    peak = max(amount.max() for _, amount in held.values())
-    inside = [_waits(timetable, stage) for stage in range(stages)]
-    counts = (0, microbatches // 2, microbatches)
-    return Chart(
-        f"{stages} stages, {microbatches} micro-batches: {which}",
-        Axis("time", low=0.0),
-        Axis(
-            "micro-batches held",
-            low=0.0,
-            high=microbatches + 2.0 * stages + 1.0,
-            ticks=(*counts, *lifted.values()),
-            names=(*map(str, counts), *(f"stage {stage + 1}" for stage in lifted)),
-        ),
-        (
-            *bars,
-            Points("held by stage 1", *held[0], "line", tone=4),
-            Points(f"held by stage {stages}", *held[stages - 1], "line", tone=5),
-        ),
-        {
-            "Step": f"{timetable.makespan:g}",
-            "Bubble": f"{1 - timetable.efficiency:.1%} of the step",
-            "Waits between passes": f"{min(inside):g} to {max(inside):g} per stage",
-            "Held at most": f"{peak:g} micro-batches",
-        },
-        MODEL,
-    )
-
-
-def held_over_time(dag: DiGraph, timetable: Schedule, stage: int) -> tuple[np.ndarray, np.ndarray]:
-    """When one stage holds the activations of how many micro-batches, as a staircase.
-
-    From the start of a forward pass until nothing needs them: the end of its last backward task.
-    """
-    pieces = 1 + max(chunk for _, chunk in dag.nodes(data="chunk"))
-    last = "weights" if any(op == "weights" for _, op in dag.nodes(data="op")) else "backward"
-    change: dict[float, float] = {}
-    for slot in timetable.timeline:
-        op = dag.nodes[slot.node]["op"]
-        if slot.worker == stage and op in ("forward", last):
-            when = slot.start if op == "forward" else slot.finish
-            change[when] = change.get(when, 0.0) + (1 if op == "forward" else -1) / pieces
-    whens = sorted(change)
-    amounts = np.cumsum([change[when] for when in whens])
-    before = np.concatenate([[0.0], amounts[:-1]])
-    return np.repeat(whens, 2), np.column_stack([before, amounts]).ravel()
 
 
 def graph(
@@ -197,6 +118,8 @@ def graph(
         ),
         tuple(series),
         stamp=stamp,
+        see="All tasks of one column could run at once, and each column waits for the ones before it: "
+        "the last column is the depth, counted in tasks.",
     )
 
 
@@ -228,6 +151,8 @@ def exchanged(way: str, ranks: float) -> Chart:
             "Messages": f"{work:g}",
             "At once": f"{workdepth.parallelism(work, depth):.3g} on average",
         },
+        "A row that has no point in a round is a rank to which nothing comes in then. The column of the last "
+        "points is the depth.",
     )
 
 
@@ -248,6 +173,7 @@ def step(exchange: str, ranks: int = 4, layers: int = 3) -> Chart:
             "Of it computing": f"{compute:g}",
             "Exchange that nothing hides": f"{depth - compute:g} of {layers}",
         },
+        "Find the last backward task, and then the last exchange: what is between them nothing hides.",
     )
 
 
@@ -306,6 +232,8 @@ def ran(
             "Busy": f"{measured.efficiency:.0%} of the workers' time",
         },
         stamp,
+        "Compare the two halves: in the lower one a longer bar is a product that took longer than alone, and "
+        "a gap is a thread that waited.",
     )
 
 
@@ -339,6 +267,42 @@ def between_bounds(
             Points("greedy", workers, ends, "points", tone=2),
         ),
         stamp=MODEL,
+        see="On the left more workers save time in proportion, and both bounds fall together. Where the "
+        "lower one turns level, only the chain is left.",
+    )
+
+
+def nights(title: str, schedules: Mapping[str, Schedule], long: float) -> Chart:
+    """Schedules below one another, lane by lane in hours; tasks of at least `long` are told apart."""
+    rows, ticks = sum(one.workers + 2 for one in schedules.values()), []
+    chosen: dict[bool, list] = {False: [], True: []}
+    first = float(rows)
+    for schedule_ in schedules.values():
+        ticks.append(first - (schedule_.workers + 1) / 2)
+        for slot in schedule_.timeline:
+            chosen[slot.finish - slot.start >= long - 1e-9].append((slot, first - 1 - slot.worker))
+        first -= schedule_.workers + 2
+    series = []
+    for tone, (is_long, label) in enumerate(
+        [(False, "a benchmark"), (True, "the suite, or a part")], 1
+    ):
+        x, y = [], []
+        for slot, row in chosen[is_long]:
+            x += [slot.start, slot.finish, np.nan]
+            y += [row, row, np.nan]
+        series.append(Points(label, x or [np.nan], y or [np.nan], "lane", tone=tone))
+    return Chart(
+        title,
+        Axis("hours", low=0.0),
+        Axis("", low=0.0, high=float(rows), ticks=tuple(ticks), names=tuple(schedules)),
+        tuple(series),
+        {
+            name: f"ends after {one.makespan:.2f} h, {one.efficiency:.0%} busy"
+            for name, one in schedules.items()
+        },
+        MODEL,
+        "A row is a GPU. In the upper half nearly all of them wait for one long bar; below, its parts lie "
+        "among the short ones.",
     )
 
 
@@ -348,7 +312,7 @@ def _known(which):
     return dag, workdepth.work(dag), workdepth.depth(dag)
 
 
-def _on_ranks(title, dag, kinds, x, y, readouts):
+def _on_ranks(title, dag, kinds, x, y, readouts, see):
     """Draw a DAG whose tasks live on ranks: each stands where it ends, in the row of its rank."""
     ends = {slot.node: slot.finish for slot in schedule.placed(dag).timeline}
     others = 1 + max(worker for _, worker in dag.nodes(data="worker") if worker != "network")
@@ -363,7 +327,7 @@ def _on_ranks(title, dag, kinds, x, y, readouts):
         spots = dict.fromkeys(place[node] for node, done in dag.nodes(data="op") if done == op)
         across, up = zip(*spots, strict=True)
         series.append(Points(name, across, up, "points", tone=tone))
-    return Chart(title, x, y, tuple(series), readouts, MODEL)
+    return Chart(title, x, y, tuple(series), readouts, MODEL, see)
 
 
 def _at_worker(slot):
@@ -377,28 +341,6 @@ def _bars(label, slots, height, word, tone):
         y += [height(slot)] * 2 + [np.nan]
     inside = tuple(str(word(slot.node)) for slot in slots)
     return Points(label, x or [np.nan], y or [np.nan], "lane", tone=tone, inside=inside)
-
-
-def _halves(dag, timetable):
-    """Slots by what is drawn: a backward pass in one task is two halves, one after the other."""
-    apart = any(op == "weights" for _, op in dag.nodes(data="op"))
-    slots: dict[str, list] = {op: [] for op in PARTS}
-    for slot in timetable.timeline:
-        op = dag.nodes[slot.node]["op"]
-        if op != "backward" or apart:
-            slots[op].append(slot)
-            continue
-        middle = (slot.start + slot.finish) / 2
-        slots["backward"].append(slot._replace(finish=middle))
-        slots["weights"].append(slot._replace(start=middle))
-    return slots
-
-
-def _waits(timetable, stage):
-    """How long a stage stands still between its first and its last task."""
-    mine = [slot for slot in timetable.timeline if slot.worker == stage]
-    busy = sum(slot.finish - slot.start for slot in mine)
-    return round(max(s.finish for s in mine) - min(s.start for s in mine) - busy, 9)
 
 
 def _rounds(dag):

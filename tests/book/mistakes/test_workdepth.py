@@ -15,7 +15,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from scalelab.models import graphs, network
-from scalelab.show import columns, plots
+from scalelab.show import columns, drawings, plots
 from scalelab.show.plots import workdepth as figures
 from tests.notebooks import ROOT
 
@@ -102,11 +102,13 @@ def test_every_task_of_a_watched_schedule_is_a_bar_of_its_own():
 
 
 def test_a_pipeline_shows_which_micro_batch_is_where_and_gpipe_waits_in_its_middle():
-    for which in figures.PIPELINES:
-        forward, to_input, of_weights = figures.pipelined(which).series[:3]
-        pieces = 2 if "interleaved" in which else 1
-        for series in (forward, to_input, of_weights):
-            assert sorted(series.inside) == sorted(map(str, list(range(8)) * 4 * pieces))
+    for one in drawings.pipeline(4, 4):
+        pieces = 2 if "interleaved" in one.name else 1
+        for letter in "FBW":
+            numbers = [
+                s.text for s in one.frames[-1].shapes if s.key[0] == letter and s.kind == "block"
+            ]
+            assert sorted(numbers) == sorted("1234" * 4 * pieces)
     gpipe = graphs.placed(graphs.pipeline.dag(4, 8, "gpipe"))
     first = [slot for slot in gpipe.timeline if slot.worker == 0]
     gaps = [(a.finish, b.start) for a, b in itertools.pairwise(first) if b.start > a.finish]
@@ -305,9 +307,9 @@ def test_of_the_two_scans_one_is_work_efficient_and_it_is_named():
 def test_the_activations_of_one_of_two_pieces_count_half_as_the_page_says():
     """By the formula of Korthikanti et al., p (1 + (p - 1) / (p v)), which holds eleven halves here."""
     assert graphs.in_flight(4, 32, chunks=2) == 4 * (1 + 3 / (4 * 2)) == 11 / 2
-    dag = figures.PIPELINES["1F1B, interleaved"](4, 8)
-    _, amounts = figures.held_over_time(dag, graphs.placed(dag), 0)
-    assert set(np.diff(amounts)) == {-0.5, 0.0, 0.5}
+    (interleaved,) = [one for one in drawings.pipeline(3, 6) if "interleaved" in one.name]
+    held = [frame.facts["Held now, stage by stage"].split(", ") for frame in interleaved.frames]
+    assert {float(one) % 1 for stages in held for one in stages} == {0, 0.5}
     assert "count as half a micro-batch" in CHAPTER["pipeline-interleaved"]
 
 

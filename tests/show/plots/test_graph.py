@@ -90,3 +90,14 @@ def test_what_ran_lies_below_what_was_forecast_and_both_carry_the_layers():
     assert [*bound.x] == [70, 70]
     assert dict(zip(chart.y.ticks, chart.y.names, strict=True))[4] == "forecast 1"
     assert chart.readouts["Ran"] == "60 ms"
+
+
+def test_the_night_before_and_after_has_a_row_for_each_gpu_and_tells_the_long_ones():
+    night = graphs.greedy(graphs.independent([0.1] * 12 + [3.0]), 4)
+    split = graphs.greedy(graphs.independent([0.1] * 12 + [0.25] * 12), 4, "longest")
+    chart = figures.nights("t", {"before": night, "after": split}, long=0.25)
+    short, long = chart.series
+    assert [series.x.size // 3 for series in (short, long)] == [24, 13]
+    assert (long.x[1::3] - long.x[::3]).max() == pytest.approx(3)
+    assert np.unique(np.concatenate([short.y, long.y])[::3]).size == 8
+    assert chart.readouts["before"].startswith("ends after 3.30 h")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scalelab.models.kernels import roofline
+from scalelab.models.kernels import kernels, roofline
 from scalelab.show.plots import roofline as figures
 
 PEAKS, LEVELS = {"fp32": 90e9}, {"DRAM": 9e9, "L1": 100e9, "L2": 70e9}
@@ -74,3 +74,25 @@ def test_the_walls_of_a_chain_of_walks_are_drawn_where_they_can_be_seen():
     assert measured.y == pytest.approx([9, 5, 7])
     assert list(begun.x) == [10, 100]
     assert [one.y[0] for one in level] == [6, 2]
+
+
+def test_a_bar_is_as_long_as_what_it_says_and_stands_beside_its_name():
+    rows = {"one": {"a": 3.0, "b": 1.0}, "two": {"a": 2.0}}
+    chart = figures.bars("t", "ms", rows, figures.MODEL, "see")
+    places = dict(zip(chart.y.names, chart.y.ticks, strict=True))
+    found = {
+        (name, series.label): series.x[at + 1] - series.x[at]
+        for series in chart.series
+        for at in range(0, series.x.size, 3)
+        for name, place in places.items()
+        if abs(series.y[at] - place) < 0.5
+    }
+    assert found == {("one", "a"): 3, ("one", "b"): 1, ("two", "a"): 2}
+    assert chart.series[0].x[0] == 0
+
+
+def test_the_slower_of_two_clocks_is_the_whole_of_its_row():
+    chart = figures.clocks([kernels.gemv(4096, 4096, 4), kernels.gemm(64, 64, 64, 4)], 200e9, 80e9)
+    compute, fetch = (series.x[1::3] for series in chart.series)
+    assert compute == pytest.approx([100 * (0.5 / 2.5), 100], rel=1e-3)
+    assert fetch == pytest.approx([100, 100 * 2.5 / (64 / 6)], rel=1e-3)
