@@ -15,10 +15,11 @@ from tests.sampling import sampled
 PLAIN = (float, int, str, bool, type(None))
 # What counts, labels or chooses is one value, and a column of a table has one dimension.
 SINGLE = """
-    alarms.over_the_* bandwidth.bus_reading.tolerance batching.least_latency.*
+    alarms.over_the_* bandwidth.bus_reading.tolerance batching.least_latency.* hierarchy.arrivals.*
     batching.most_throughput.* *.values hedging.tied_percentile.service
     hedging.tied_percentile.waiting memory.*.stage messages.* overlap.best_buckets.*
-    overlap.bucketed_seconds.* overlap.exposed_seconds.ready overlap.exposed_seconds.seconds ranks.*
+    overlap.bucket_times.* overlap.bucketed_seconds.* overlap.exposed_seconds.ready
+    overlap.exposed_seconds.seconds ranks.*
     schedule.* sizing.cheapest_within.* sizing.fastest_within.*
     speedup.first_below.* speedup.knee.* stats.* tail.percentile_interval.*
     tail.samples_needed.slower up_or_out.upgraded_speedup.*
