@@ -66,7 +66,8 @@ def sweep(
         )
     if naive is not None:
         see = (
-            "Follow the dashed line to the left: it has the longest messages right, and no others."
+            "The dashed line fits the long messages as well as any. Follow it to the left, where it misses "
+            "the short ones by far."
         )
     elif len(fitted) > 1:
         see = (
@@ -128,6 +129,73 @@ def busbw(
         stamp=stamp,
         see="One column of the table goes over the link, and no wire does: what the switch's wire carries "
         "lies below the ring's, though the switch is done sooner.",
+    )
+
+
+def rounds(link: network.Network, size: float, most: int = 1024) -> Chart:
+    """How many rounds each all-reduce goes through, over the workers, all of them powers of two."""
+    workers = POWERS[(POWERS >= 2) & (most >= POWERS)]
+
+    def counted(name):
+        return [algorithms.traffic(size, k, link, "all-reduce", name).rounds for k in workers]
+
+    return Chart(
+        "Rounds of an all-reduce",
+        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis("rounds", log=True, ticks=(1, 10, 100, 1000)),
+        (
+            Points("ring", workers, counted("ring"), tone=1),
+            Points("recursive doubling", workers, counted("recursive doubling"), tone=2),
+            Points(
+                "halving-doubling and binomial tree", workers, counted("halving-doubling"), tone=3
+            ),
+            Points(
+                f"two trees, {units.text(size, 'B')}",
+                workers,
+                counted("double binary tree"),
+                tone=5,
+            ),
+        ),
+        stamp=MODEL,
+        see="Each doubling of the workers doubles the rounds of the ring, and adds one, two or a few to "
+        "those of the others.",
+    )
+
+
+def waits(counts: Sequence[int], columns: Mapping[str, Sequence[float]], stamp: Stamp) -> Chart:
+    """What a step waited for and what it should have, in ms, over the number of buckets."""
+    series = [
+        Points(
+            name, counts, values, "dashed" if "predicted" in name else "joined", tone=1 + at // 2
+        )
+        for at, (name, values) in enumerate(columns.items())
+    ]
+    return Chart(
+        "What the steps waited for, and what they should have",
+        Axis("buckets", log=True, ticks=tuple(counts)),
+        Axis("exposed, ms"),
+        tuple(series),
+        stamp=stamp,
+        see="Of each colour, the dashes are predicted and the points measured. How far apart a pair lies is "
+        "what the formula leaves out: what each bucket costs beside its bytes, and cores that are shared.",
+    )
+
+
+def hidden(peak: float, ways: Mapping[str, tuple[float, int, int]]) -> Chart:
+    """The exchange of gradients over the backward pass that hides it, over the tokens of each GPU."""
+    tokens = np.geomspace(256, 65536, 25)
+    series = [
+        Points(name, tokens, ledger.least_tokens(peak, *way) / tokens, tone=tone)
+        for tone, (name, way) in enumerate(ways.items(), 1)
+    ]
+    return Chart(
+        "Does the backward pass hide the gradients?",
+        Axis("tokens per GPU", log=True, ticks=(256, 1024, 4096, 16384, 65536)),
+        Axis("exchange over backward pass", log=True, ticks=(0.01, 0.1, 1, 10, 100)),
+        (*series, Points("as long as each other", [256, 65536], [1, 1], "dashed", tone=0)),
+        stamp=MODEL,
+        see="Below the dashed line the exchange is hidden. Half as many tokens move a job up to where its "
+        "exchange counts twice, whatever the size of its model.",
     )
 
 

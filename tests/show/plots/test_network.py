@@ -127,6 +127,36 @@ def test_where_two_algorithms_cost_the_same_both_are_seen(workers):
     assert all(one.tone == names.index(one.label) + 1 for one in lines)
 
 
+def test_rounds_double_in_a_ring_and_grow_by_steps_elsewhere():
+    chart = figures.rounds(CARD, 1e6)
+    workers = 2.0 ** np.arange(1, 11)
+    assert drawn(chart, "ring").y == pytest.approx(2 * (workers - 1))
+    assert drawn(chart, "recursive doubling").y == pytest.approx(np.log2(workers))
+    both = drawn(chart, "halving-doubling and binomial tree").y
+    for name in ("halving-doubling", "binomial tree"):
+        said = [algorithms.traffic(1e6, k, CARD, "all-reduce", name).rounds for k in workers]
+        assert both == pytest.approx(said)
+    trees = drawn(chart, "two trees, 1 MB").y
+    assert (np.diff(trees) > 0).all()
+    assert (np.diff(trees) <= 12).all()
+
+
+def test_a_pair_of_predicted_and_measured_has_one_colour():
+    columns = {
+        f"{who}: {what}": [3, 2, 1] for who in ("a", "b") for what in ("predicted", "measured")
+    }
+    chart = figures.waits((1, 4, 16), columns, MODEL)
+    assert [one.tone for one in chart.series] == [1, 1, 2, 2]
+    assert [one.kind for one in chart.series] == ["dashed", "joined"] * 2
+
+
+def test_gradients_are_hidden_from_the_tokens_on_that_the_ledger_says():
+    chart = figures.hidden(989.5e12, {"NVLink": (450e9, 8, 1)})
+    line = drawn(chart, "NVLink")
+    tokens = 989.5e12 / 450e9 * 7 / 8  # FLOPs per byte are the tokens, times K / (K - 1)
+    assert line.x * line.y == pytest.approx(tokens)
+
+
 def test_every_figure_says_what_to_see():
     fit = links.fit(links.Sweep.published("nccl_allreduce_8xH200_payload"))
     charts = [
@@ -137,6 +167,7 @@ def test_every_figure_says_what_to_see():
         figures.clocks(1024),
         figures.critical(6.4, 1e9, CARD),
         figures.exposed(100e6, 0.030, 8, SLOW),
+        figures.rounds(CARD, 1e6),
     ]
     assert all(chart.see for chart in charts)
     assert len({chart.see for chart in charts}) == len(charts)
