@@ -15,7 +15,7 @@ from scalelab.refusal import Refusal
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
 from scalelab.show.plots import MODEL
 
-_WIDE, _HIGH = 360.0, 222.0
+_WIDE, _HIGH = 360.0, 206.0
 _LEFT, _RIGHT = 8.0, 352.0
 _THICK = 20.0
 _PASS, _FILLS, _WIRE, _STEP = 24.0, 62.0, 118.0, 168.0  # where the lanes are, from top to bottom
@@ -151,12 +151,12 @@ def _caption(job, now, done, full, there, queue):
 def _axis(job, now):
     top, bottom = _PASS - 14, _STEP + 16
     yield Shape("end of the pass", "line", job.x(job.backward), top, 0, bottom - top, weight=0.8)
-    yield Shape(
-        "now", "line", job.x(now), _WIRE - 14, 0, bottom - _WIRE + 14, tone=_EXPOSED, weight=1.2
-    )
-    for tick in range(0, 1 + round(1e3 * job.until), 10):
-        yield Shape(f"tick {tick}", "text", job.x(tick / 1e3), bottom + 10,
-                    text=f"{tick} ms" if tick else "0", align="middle" if tick else "start")  # fmt: skip
+    yield Shape("now", "line", job.x(now), _WIRE - 10, 0, bottom - _WIRE + 10, weight=1.2)
+    step = 10 ** np.floor(np.log10(job.until / 2))
+    for tick in range(1 + int(job.until / step + 1e-9)):
+        x, word = job.x(tick * step), units.text(tick * step, "s") if tick else "0"
+        align = "start" if not tick else "end" if x > _RIGHT - 14 else "middle"
+        yield Shape(f"tick {tick}", "text", x, bottom + 10, text=word, align=align)
     for name, y in (("exchange", _WIRE), ("the step waits", _STEP)):
         yield Shape(f"name of {name}", "text", _LEFT, y - 17, text=name, align="start")
 
