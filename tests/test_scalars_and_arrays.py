@@ -16,9 +16,10 @@ PLAIN = (float, int, str, bool, type(None))
 # What counts, labels or chooses is one value, and a column of a table has one dimension.
 SINGLE = """
     alarms.over_the_* bandwidth.bus_reading.tolerance batching.least_latency.*
-    batching.most_throughput.* epoch.* failures.stretches.* *.values hedging.tied_percentile.service
-    hedging.tied_percentile.waiting memory.*.stage messages.* overlap.best_buckets.*
-    overlap.bucketed_seconds.* overlap.exposed_seconds.ready overlap.exposed_seconds.seconds ranks.*
+    batching.most_throughput.* epoch.* failures.stretches.* hierarchy.arrivals.* *.values
+    hedging.tied_percentile.service hedging.tied_percentile.waiting memory.*.stage messages.*
+    overlap.best_buckets.* overlap.bucket_times.* overlap.bucketed_seconds.*
+    overlap.exposed_seconds.ready overlap.exposed_seconds.seconds ranks.*
     rungs.crossings.* schedule.* sizing.cheapest_within.* sizing.fastest_within.*
     speedup.first_below.* speedup.knee.* stats.* tail.percentile_interval.*
     tail.samples_needed.slower up_or_out.upgraded_speedup.*

@@ -40,7 +40,7 @@ def course(series: Points) -> str:
         )
     x, y = series.x[shown], series.y[shown]
     if series.kind == "lane":
-        return f"{y.size // 2} bars until {number(x.max())}"
+        return f"{units.counted(y.size // 2, 'bar')} until {number(x.max())}"
     if _upright(series):
         return f"at {number(x[0])}"
     if _pieces(series):

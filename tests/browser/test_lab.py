@@ -247,7 +247,7 @@ def test_every_figure_of_a_chapter_moves_on_top_of_its_imports(lab, slug):
 
 def test_a_drawing_plays_in_a_notebook(lab):
     cells = chapter("08_network").code
-    drawn = next(number for number, cell in enumerate(cells) if "drawings.Stepper(" in cell)
+    drawn = next(number for number, cell in enumerate(cells) if 'choose="algorithm"' in cell)
     with opened(lab, "chapters/08_network.ipynb") as page:
         page.evaluate(RUN, [0, drawn])
         no_fault_shows(page)

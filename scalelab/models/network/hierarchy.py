@@ -6,9 +6,11 @@ rings through all workers, one for each network card.
 
 import numpy as np
 
+from scalelab.arguments import real, whole
 from scalelab.models.checking import Answer, Numbers, answer, numbers
 from scalelab.models.choice import counts, instance
 from scalelab.models.network.collectives import all_gather, all_reduce, reduce_scatter
+from scalelab.models.network.messages import MessagePlan
 from scalelab.models.network.network import SIZE, Network
 from scalelab.refusal import Refusal
 
@@ -93,6 +95,61 @@ def rings_all_reduce(
         return 2 * (n * g - 1) * each
 
     return answer(seconds, size, nodes, per_node, rings)
+
+
+def arrivals(
+    plan: MessagePlan,
+    size: float,
+    per_node: int,
+    inside: Network,
+    outside: Network,
+    cards: int | None = None,
+) -> tuple[tuple[float, ...], ...]:
+    """Seconds that each message of each round needs, in the order of the plan; a round takes the longest.
+
+    Workers 0 to g - 1 are a node, then the next as many. Within a node every message has a link of its
+    own; between nodes it takes the cable of a network card at either end, and messages that share one
+    arrive together, when the bytes of all of them are through. A node has one card for each worker, or
+    as many as `cards` says, shared by as many neighbours each.
+    Source: alpha + beta x the bytes on the fuller of the two cables, for every message. Section 3.8.
+
+    >>> from scalelab.models.network.messages import hierarchical
+    >>> card, nvlink = Network(0, 1 / 50e9), Network(0, 1 / 450e9)
+    >>> [round(max(one), 3) for one in arrivals(hierarchical(2, 2), 1.8e9, 2, nvlink, card)]
+    [0.002, 0.009, 0.009, 0.002]
+    >>> [round(max(one), 3) for one in arrivals(hierarchical(2, 2), 1.8e9, 2, nvlink, card, cards=1)]
+    [0.002, 0.018, 0.018, 0.002]
+    """
+    plan = instance(
+        "plan", plan, MessagePlan, "make one with messages.hierarchical(nodes, per_node)"
+    )
+    size = real("size", size, SIZE, 0, 1e24)
+    per_node = whole("per_node", per_node, "it counts the workers of one node")
+    inside, outside = Network.checked(inside), Network.checked(outside)
+    meaning = "it counts the network cards of one node, each of one worker or of several"
+    cards = per_node if cards is None else whole("cards", cards, meaning, 1, per_node)
+
+    def ends(message):
+        """Return the card that it leaves by, and the one that it comes in by; none within a node."""
+        sides = (("out", message.sender), ("in", message.receiver))
+        if message.sender // per_node == message.receiver // per_node:
+            return []
+        return [(way, who // per_node, who % per_node * cards // per_node) for way, who in sides]
+
+    found = []
+    for messages in plan.rounds:
+        through: dict[tuple[str, int, int], float] = {}
+        loads = [(m.last - m.first) / plan.parts * size for m in messages]
+        for m, load in zip(messages, loads, strict=True):
+            for end in ends(m):
+                through[end] = through.get(end, 0.0) + load
+        seconds = []
+        for m, load in zip(messages, loads, strict=True):
+            link, cables = (outside, ends(m)) if ends(m) else (inside, [])
+            waited = max((through[end] for end in cables), default=load)
+            seconds.append(link.alpha + link.beta * waited + link.gamma * load * m.adds)
+        found.append(tuple(seconds))
+    return tuple(found)
 
 
 def _checked(size, nodes, per_node):

@@ -7,6 +7,7 @@ adds or overwrites. `run` carries it out and counts; `measure.carried` does so b
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -239,6 +240,112 @@ def hierarchical(
     return _plan(nodes * per_node, rounds)
 
 
+def double_binary_tree(workers: int, blocks: int = 1) -> MessagePlan:
+    """An all-reduce: each half of the message up and down a tree of its own, in so many blocks.
+
+    Whoever has children in one tree has none in the other. A worker sends to its two children by
+    turns, and hears of its two parents by turns, so that every edge has every second round.
+    Source: Sanders, Speck and Traeff 2009, doi:10.1016/j.parco.2009.09.001. Section 3.8.
+
+    >>> len(double_binary_tree(8, blocks=2).rounds)
+    16
+    """
+    trees = two_trees(workers)
+    blocks = whole("blocks", blocks, "it counts the blocks of each half of the message", 1, _MOST)
+    edges = [(tree, up, low) for tree, parents in enumerate(trees) for low, up in parents.items()]
+    turns = _turns(edges)
+    has = {(tree, up): blocks for tree, up, _ in edges if up not in trees[tree]}  # the roots
+    done, rounds = dict.fromkeys(edges, 0), []
+    while min(done.values(), default=blocks) < blocks:
+        now = [
+            (tree, up, low)
+            for tree, up, low in edges
+            if turns[tree, up, low] == len(rounds) % 2
+            and done[tree, up, low] < has.get((tree, up), 0)
+        ]
+        first = [tree * blocks + done[tree, up, low] for tree, up, low in now]
+        rounds.append([_message(e[1], e[2], part) for e, part in zip(now, first, strict=True)])
+        for tree, up, low in now:
+            done[tree, up, low] += 1
+            has[tree, low] = done[tree, up, low]
+    spread = _plan(len(trees[0]) + 1, rounds, 2 * blocks)
+    return _reversed(spread) + spread
+
+
+def two_trees(workers: int) -> tuple[dict[int, int], dict[int, int]]:
+    """The parent of each worker but the root, in two binary trees: a parent in one is a leaf in the other.
+
+    Numbered from one, a worker stands as high as its number can be halved, so odd ones are leaves.
+    The second tree counts from the other end, or is moved on by one, so odd ones are its parents.
+    Source: Sanders, Speck and Traeff 2009, doi:10.1016/j.parco.2009.09.001. Section 3.8.
+
+    >>> two_trees(4)
+    ({0: 1, 2: 1, 1: 3}, {3: 2, 1: 2, 2: 0})
+    """
+    workers = whole("workers", workers, _WORKERS, 1, _MOST)
+    first: dict[int, int] = {}
+
+    def grow(low, high):
+        """Return the top of the tree of these numbers, and note who is below whom."""
+        top = max(range(low, high + 1), key=lambda n: n & -n)
+        for begin, end in ((low, top - 1), (top + 1, high)):
+            if begin <= end:
+                first[grow(begin, end) - 1] = top - 1
+        return top
+
+    grow(1, workers)
+    turned = {
+        one: (one + 1) % workers if workers % 2 else workers - 1 - one for one in range(workers)
+    }
+    return first, {turned[low]: turned[up] for low, up in first.items()}
+
+
+def renumbered(plan: MessagePlan, order: Sequence[int]) -> MessagePlan:
+    """The same plan with other workers in its places: `order` says who takes the place of 0, 1, ...
+
+    Source: a plan holds for any workers. Section 3.8.
+
+    >>> renumbered(ring(3), [0, 2, 1]).rounds[0][0]
+    Message(sender=0, receiver=1, first=1, last=2, adds=True)
+    """
+    plan = _plan_given(plan)
+    try:
+        who = [int(one) for one in order]
+    except (TypeError, ValueError):
+        who = []
+    if sorted(who) != [*range(plan.workers)]:
+        raise Refusal(
+            f"order must hold each number from 0 to {plan.workers - 1} once, got {shown(order)}: it "
+            "says who takes each place"
+        )
+    return MessagePlan(
+        plan.workers,
+        plan.parts,
+        tuple(
+            tuple(m._replace(sender=who[m.sender], receiver=who[m.receiver]) for m in messages)
+            for messages in plan.rounds
+        ),
+    )
+
+
+def _turns(edges):
+    """Return in which of two rounds each edge of the two trees has its turn: no port in one twice."""
+    ports: dict[tuple[str, int], list] = {}
+    for edge in edges:
+        ports.setdefault(("out of", edge[1]), []).append(edge)
+        ports.setdefault(("into", edge[2]), []).append(edge)
+    turns: dict[tuple[int, int, int], int] = {}
+    for start in edges:
+        following = [(start, 0)]
+        while following:
+            edge, turn = following.pop()
+            if edge not in turns:
+                turns[edge] = turn
+                near = ports["out of", edge[1]] + ports["into", edge[2]]
+                following += [(other, 1 - turn) for other in near]
+    return turns
+
+
 def _plan_given(plan):
     how = "make one with ring(workers) or another function of this module"
     return instance("plan", plan, MessagePlan, how)
@@ -266,8 +373,9 @@ def _message(sender, receiver, first, last=None, adds=False):
     return Message(sender, receiver, first, first + 1 if last is None else last, adds)
 
 
-def _plan(workers, rounds):
-    return MessagePlan(workers, workers, tuple(tuple(messages) for messages in rounds if messages))
+def _plan(workers, rounds, parts=None):
+    kept = tuple(tuple(messages) for messages in rounds if messages)
+    return MessagePlan(workers, parts or workers, kept)
 
 
 def _reversed(plan):
@@ -278,6 +386,7 @@ def _reversed(plan):
             [Message(m.receiver, m.sender, m.first, m.last, True) for m in messages]
             for messages in reversed(plan.rounds)
         ],
+        plan.parts,
     )
 
 

@@ -7,7 +7,7 @@ all-reduce can hide behind it, bucket by bucket; what outlasts the backward pass
 import numpy as np
 
 from scalelab.arguments import real, whole
-from scalelab.models.checking import Answer, Numbers, answer, numbers, table
+from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers, table
 from scalelab.models.choice import counts
 from scalelab.models.network.collectives import all_reduce
 from scalelab.models.network.network import SIZE, Network
@@ -50,13 +50,30 @@ def bucketed_seconds(
     >>> [round(bucketed_seconds(b, 0.03, 8, ethernet), 4) for b in ([100e6], [25e6] * 4)]
     [0.0179, 0.0048]
     """
-    buckets = numbers("buckets", buckets, "it lists the bytes of each bucket", 0, above=True)
-    (buckets,) = table(buckets=buckets)
-    backward = real("backward", backward, _BACKWARD, 0)
-    workers = whole("workers", workers, "it counts the workers that take part")
-    seconds = all_reduce(buckets, workers, network, algorithm)
-    ready = answer(lambda m: backward * (np.cumsum(m) / np.sum(m)), buckets)
+    ready, seconds = _ready(buckets, backward, workers, network, algorithm)
     return exposed_seconds(ready, seconds, backward)
+
+
+def bucket_times(
+    buckets: Numbers, backward: float, workers: int, network: Network, algorithm: str = "ring"
+) -> Floats:
+    """When each bucket is full, begins to travel, and has arrived: a row of seconds for each of the three.
+
+    They travel one after another, in the order they get ready, as in `bucketed_seconds`.
+    Source: done_j = max(done_(j-1), ready_j) + seconds_j. Section 3.8.
+
+    >>> ethernet = Network(alpha=0, beta=1 / 1e9)
+    >>> bucket_times([10e6, 10e6], 0.010, 2, ethernet).round(3).tolist()
+    [[0.005, 0.01], [0.005, 0.015], [0.015, 0.025]]
+    """
+    ready, seconds = _ready(buckets, backward, workers, network, algorithm)
+
+    def times(full, took):
+        # The last bucket that found the link idle began when it was full, and those after it follow.
+        done = np.cumsum(took) + np.maximum.accumulate(full - np.cumsum(took) + took)
+        return np.array([full, done - took, done])
+
+    return answer(times, ready, seconds)
 
 
 def equal_buckets_seconds(
@@ -173,6 +190,16 @@ def critical_ring_workers(compute: Numbers, size: Numbers, network: Network) -> 
         return 1 + _share(2 * t, middle + np.sqrt(middle * middle + 8 * network.alpha * t))
 
     return answer(scale, compute, size)
+
+
+def _ready(buckets, backward, workers, network, algorithm):
+    """Return when each bucket is full, and how long it travels."""
+    buckets = numbers("buckets", buckets, "it lists the bytes of each bucket", 0, above=True)
+    (buckets,) = table(buckets=buckets)
+    backward = real("backward", backward, _BACKWARD, 0)
+    workers = whole("workers", workers, "it counts the workers that take part")
+    seconds = all_reduce(buckets, workers, network, algorithm)
+    return answer(lambda m: backward * (np.cumsum(m) / np.sum(m)), buckets), seconds
 
 
 def _share(part, whole):

@@ -46,7 +46,7 @@ def all_reduce(name: str, plan: messages.MessagePlan) -> Drawing:
     wrong = any((counts(plan, done) > 1).any() for done in range(rounds + 1))
     return Drawing(
         name,
-        f"{name.capitalize()} of {plan.workers}: {units.counted(rounds, 'round')}, {_paid(plan, rounds)}",
+        f"{name.capitalize()} of {plan.workers}: {units.counted(rounds, 'round')}, {paid(plan, rounds)}",
         f"{plan.workers} workers stand on a circle. In the box of each, a column is a part of its "
         f"gradients, and a mark in it says whose are in it, worker 1 at the bottom. An arrow is a message.",
         _WIDE,
@@ -73,8 +73,12 @@ def _carried_out(plan, done):
     return messages.run(messages.MessagePlan(plan.workers, plan.parts, plan.rounds[:done]), own)
 
 
-def _paid(plan, done):
-    """Return what so many rounds cost, as the price counts it: of M bytes."""
+def paid(plan: messages.MessagePlan, done: int) -> str:
+    """Return what so many rounds cost, as the price counts it: of M bytes.
+
+    >>> paid(messages.ring(4), 6)
+    '6α + 1.5 βM'
+    """
     moved = _carried_out(plan, done)[1].moved
     return f"{done}α + {moved / (plan.parts * np.dtype(int).itemsize):g} βM"
 
@@ -89,7 +93,7 @@ def _frame(plan, done):
         tuple(shapes),
         {
             "Sent in this round": _told(plan, sent) if sent else "nothing yet",
-            "Paid so far": _paid(plan, done),
+            "Paid so far": paid(plan, done),
             "Hold the whole sum": f"{(held == 1).all(axis=2).sum()} of {plan.workers * plan.parts} parts",
         },
     )

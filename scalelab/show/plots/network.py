@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from scalelab import units
 from scalelab.models.kernels import roofline
 from scalelab.models.machines import hardware
 from scalelab.models.network import (
     algorithms,
+    bandwidth,
     collectives,
     crossover,
     ledger,
@@ -26,6 +27,7 @@ from scalelab.show.sliders import Slider
 
 if TYPE_CHECKING:
     from scalelab.links.alphabeta import AlphaBeta
+    from scalelab.links.sweep import Sweep
 
 _MB = 1e6
 # In the rendered book these two start from the reader's own wire.
@@ -34,6 +36,7 @@ LINKS = (1.25e9, 12.5e9, 50e9, 300e9, 450e9, 900e9)
 # One layer of a model of 70 billion parameters, or experts 1,024 wide in place of its feed-forward.
 LAYER = ledger.Layer(855_638_016, 8192, expert=3 * 8192 * 1024, chosen=8)
 GPUS = 8  # of a node
+_DASHED = ("halving-doubling",)
 LINK = Slider("link 1/β", LINKS, start=50e9, unit="B/s", follows="link")
 
 
@@ -61,12 +64,264 @@ def sweep(
                 0,
             )
         )
+    if naive is not None:
+        see = (
+            "The dashed line fits the long messages as well as any. Follow it to the left, where it misses "
+            "the short ones by far."
+        )
+    elif len(fitted) > 1:
+        see = (
+            "On the left the two are apart by what their starts cost, on the right by what their bytes do. "
+            "A line is level for as long as the starts decide."
+        )
+    else:
+        see = (
+            "Where the line is level, a message pays for its start, and its bytes come nearly free. "
+            "Where it climbs in step with M, it pays for bytes."
+        )
     return Chart(
         title,
         Axis("message M, MB", log=True, ticks=_ticks(series)),
         Axis("milliseconds", log=True),
         tuple(series),
         stamp=stamp,
+        see=see,
+    )
+
+
+def latencies(fitted: ArrayLike, true: float) -> Chart:
+    """What share of many fits put the latency below so much, beside the true one."""
+    micros = 1e6 * np.sort(np.asarray(fitted, float))
+    share = 100 * (np.arange(micros.size) + 0.5) / micros.size
+    few = np.linspace(0, micros.size - 1, 101).round().astype(int)
+    return Chart(
+        "Latencies that least squares in seconds finds for one link",
+        Axis("fitted latency, µs"),
+        Axis("% of the fits below", low=0, high=100),
+        (
+            Points("fits", micros[few], share[few], tone=2),
+            Points("true latency", [1e6 * true] * 2, [0, 100], "dashed", tone=0),
+        ),
+        stamp=MODEL,
+        see="The steeper the curve, the more the fits would agree. Read off how many of them lie left of "
+        "zero, where a message arrives before it is sent, and how many within, say, 10 µs of the true one.",
+    )
+
+
+def busbw(
+    workers: ArrayLike, ring: ArrayLike, switch: ArrayLike, link: float, stamp: Stamp
+) -> Chart:
+    """The busbw of two ways to add up, and what the second of them has on its wire, in GB/s."""
+    workers, switch = np.asarray(workers, float), np.asarray(switch, float)
+    carried = switch / bandwidth.bus_factor(workers) * (workers + 1) / workers
+    return Chart(
+        "busbw of 8 GiB on up to eight H200, and the wire",
+        Axis("GPUs", low=0.8 * workers.min(), ticks=tuple(workers)),
+        Axis("GB/s", low=0),
+        (
+            Points("ring: busbw, and its wire", workers, ring, "joined", tone=1),
+            Points("added up in the switch: busbw", workers, switch, "joined", tone=2),
+            Points("added up in the switch: its wire", workers, carried, "joined", tone=3),
+            Points(
+                "link, by data sheet", workers, np.full(workers.shape, link / 1e9), "dashed", tone=0
+            ),
+        ),
+        stamp=stamp,
+        see="One column of the table goes over the link, and no wire does: what the switch's wire carries "
+        "lies below the ring's, though the switch is done sooner.",
+    )
+
+
+def rounds(link: network.Network, size: float, most: int = 1024) -> Chart:
+    """How many rounds each all-reduce goes through, over the workers, all of them powers of two."""
+    workers = POWERS[(POWERS >= 2) & (most >= POWERS)]
+
+    def counted(name):
+        return [algorithms.traffic(size, k, link, "all-reduce", name).rounds for k in workers]
+
+    return Chart(
+        "Rounds of an all-reduce",
+        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis("rounds", log=True, ticks=(1, 10, 100, 1000)),
+        (
+            Points("ring", workers, counted("ring"), tone=1),
+            Points("recursive doubling", workers, counted("recursive doubling"), tone=2),
+            Points(
+                "halving-doubling and binomial tree", workers, counted("halving-doubling"), tone=3
+            ),
+            Points(
+                f"two trees, {units.text(size, 'B')}",
+                workers,
+                counted("double binary tree"),
+                tone=5,
+            ),
+        ),
+        stamp=MODEL,
+        see="Each doubling of the workers doubles the rounds of the ring, and adds one, two or a few to "
+        "those of the others.",
+    )
+
+
+def waits(counts: Sequence[int], columns: Mapping[str, Sequence[float]], stamp: Stamp) -> Chart:
+    """What a step waited for and what it should have, in ms, over the number of buckets."""
+    series = [
+        Points(
+            name, counts, values, "dashed" if "predicted" in name else "joined", tone=1 + at // 2
+        )
+        for at, (name, values) in enumerate(columns.items())
+    ]
+    return Chart(
+        "What the steps waited for, and what they should have",
+        Axis("buckets", log=True, ticks=tuple(counts)),
+        Axis("exposed, ms"),
+        tuple(series),
+        stamp=stamp,
+        see="Of each colour, the dashes are predicted and the points measured. How far apart a pair lies is "
+        "what the formula leaves out: what each bucket costs beside its bytes, and cores that are shared.",
+    )
+
+
+def hidden(peak: float, ways: Mapping[str, tuple[float, int, int]]) -> Chart:
+    """The exchange of gradients over the backward pass that hides it, over the tokens of each GPU."""
+    tokens = np.geomspace(256, 65536, 25)
+    series = [
+        Points(name, tokens, ledger.least_tokens(peak, *way) / tokens, tone=tone)
+        for tone, (name, way) in enumerate(ways.items(), 1)
+    ]
+    return Chart(
+        "Does the backward pass hide the gradients?",
+        Axis("tokens per GPU", log=True, ticks=(256, 1024, 4096, 16384, 65536)),
+        Axis("exchange over backward pass", log=True, ticks=(0.01, 0.1, 1, 10, 100)),
+        (*series, Points("as long as each other", [256, 65536], [1, 1], "dashed", tone=0)),
+        stamp=MODEL,
+        see="Below the dashed line the exchange is hidden. Half as many tokens move a job up to where its "
+        "exchange counts twice, whatever the size of its model.",
+    )
+
+
+def speeds(
+    title: str, measured: Sweep, size: float, priced: Mapping[str, float], stamp: Stamp
+) -> Chart:
+    """Bytes of message per second over its size, beside what prices without latencies allow at any size."""
+    last = measured.size >= 1e6
+    sizes = measured.size[last]
+    ends = sizes[[0, -1]] / _MB
+    levels = [
+        Points(name, ends, [size / seconds / 1e9] * 2, tone=tone)
+        for tone, (name, seconds) in enumerate(priced.items(), 1)
+    ]
+    points = Points("measured", sizes / _MB, sizes / measured.seconds[last] / 1e9, "points", tone=5)
+    ticks = _ticks(levels)
+    return Chart(
+        title,
+        Axis("message M, MB", log=True, ticks=ticks),
+        Axis("message over time, GB/s", low=0),
+        (*levels, points),
+        stamp=stamp,
+        see="Each line is as fast as a plan can ever be on these wires. A plan that the points climb above "
+        "is not the one that ran.",
+    )
+
+
+def offers(size: float, workers: int, latency: float, speeds: Sequence[float]) -> Chart:
+    """An all-reduce by two algorithms over the bandwidth of the links, and the links that are on offer."""
+    at = np.geomspace(min(speeds) / 1.6, max(speeds) * 8, 33)
+    at = np.union1d(at, speeds)
+    series = []
+    for tone, name in enumerate(("ring", "halving-doubling"), 1):
+        times = {
+            s: collectives.all_reduce(size, workers, network.Network(latency, 1 / s), name)
+            for s in at
+        }
+        series.append(Points(name, at / 1e9, [1e3 * t for t in times.values()], tone=tone))
+        marked = [1e3 * times[s] for s in speeds]
+        series.append(
+            Points(f"{name}, on offer", np.array(speeds) / 1e9, marked, "points", tone=tone)
+        )
+    return Chart(
+        f"{units.text(size, 'B')} among {workers} workers over faster links of the same latency",
+        Axis("link 1/β, GB/s", log=True, ticks=(1, 3, 10, 30, 100)),
+        Axis("milliseconds", low=0),
+        tuple(series),
+        stamp=MODEL,
+        see="The curves fall only to the latencies of their rounds, and no bandwidth goes below those. "
+        "Compare the last point of the one with the first of the other.",
+    )
+
+
+def skewed(clocks: Sequence[float], late: float, stamp: Stamp) -> Chart:
+    """Two ranks in one all-reduce on one axis of time: the first comes in time, the second late."""
+    begins = 0.0, 1e3 * late
+    ends = [begin + 1e3 * clock for begin, clock in zip(begins, clocks, strict=True)]
+    rows = 2.0, 1.0
+    return Chart(
+        "The same all-reduce, from a common start",
+        Axis("milliseconds since the punctual rank began", low=0),
+        Axis("", low=0.4, high=2.6, ticks=rows, names=("rank 0", "rank 1, late")),
+        (
+            Points("on its clock in the all-reduce", [0, ends[0], np.nan, begins[1], ends[1]],
+                   [2, 2, np.nan, 1, 1], "lane", tone=2),
+            Points("not there yet", [0, begins[1]], [1, 1], "lane", tone=0),
+        ),
+        stamp=stamp,
+        see="Both bars end at nearly the same time, since nobody leaves before the last has come. The long "
+        "one is the wait of the rank that was in time.",
+    )  # fmt: skip
+
+
+def exposed(
+    size: float, backward: float, workers: int, link: network.Network, most: int = 128
+) -> Chart:
+    """What a step waits for over the number of equal buckets, and its two reasons."""
+    counts = np.unique(np.geomspace(1, most, 60).round())
+    each = collectives.all_reduce(size / counts, workers, link)
+    waits = overlap.equal_buckets_seconds(size, counts, backward, workers, link)
+    best = overlap.best_buckets(size, backward, workers, link, most=most)
+    least = overlap.equal_buckets_seconds(size, best, backward, workers, link)
+    queue = counts * each - (1 - 1 / counts) * backward
+    return Chart(
+        f"{units.text(size, 'B')} behind a backward pass of {units.text(backward, 's')}",
+        Axis("buckets", log=True, ticks=(1, 4, 16, 64, 256)),
+        Axis("exposed, ms", low=0),
+        (
+            Points("exposed", counts, 1e3 * waits, tone=1),
+            Points("the last bucket alone", counts, 1e3 * each, "dashed", tone=3),
+            Points(
+                "the line of all of them",
+                counts,
+                np.where(queue > 0, 1e3 * queue, np.nan),
+                "dashed",
+                tone=2,
+            ),
+            Points("best", [best], [1e3 * least], "points", tone=4),
+        ),
+        stamp=MODEL,
+        see="What is exposed follows the higher of the two dashed curves: on the left one bucket that is too "
+        "large, on the right a line of them that is too long.",
+    )
+
+
+def moves(ways: Mapping[str, Callable[[int], float]], title: str) -> Chart:
+    """Milliseconds of each way to exchange, over the workers."""
+    workers = POWERS[(POWERS >= 8) & (POWERS <= 1024)]
+    series = [
+        Points(
+            name,
+            workers,
+            [1e3 * way(int(k)) for k in workers],
+            "line" if tone > 1 else "dashed",
+            tone=tone - 1,
+        )
+        for tone, (name, way) in enumerate(ways.items(), 1)
+    ]
+    return Chart(
+        title,
+        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis("milliseconds per step", log=True),
+        tuple(series),
+        stamp=MODEL,
+        see="A move pays where its line is below the dashed one. Lines that end level save bytes only, lines "
+        "that climb with K pay for rounds or for what is gathered.",
     )
 
 
@@ -86,11 +341,18 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
     workers = int(workers)
     link = network.Network(latency, 1 / speed)
     sizes = np.geomspace(1e3, 1e10, 15)
+    # Halving-doubling often lies on the ring or on the binomial tree; dashed and last, it hides neither.
+    names = sorted(algorithms.ALGORITHMS["all-reduce"], key=lambda name: name in _DASHED)
+    tones = {name: tone for tone, name in enumerate(algorithms.ALGORITHMS["all-reduce"], 1)}
     series = [
         Points(
-            name, sizes / _MB, 1e3 * collectives.all_reduce(sizes, workers, link, name), tone=tone
+            name,
+            sizes / _MB,
+            1e3 * collectives.all_reduce(sizes, workers, link, name),
+            "dashed" if name in _DASHED else "line",
+            tone=tones[name],
         )
-        for tone, name in enumerate(algorithms.ALGORITHMS["all-reduce"], 1)
+        for name in names
     ]
     best = crossover.fastest(size, workers, link)
     seconds = collectives.all_reduce(size, workers, link, best)
@@ -107,6 +369,8 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
             "A ring gets half the link at": units.text(workers * latency * speed, "B"),
         },
         MODEL,
+        "The lowest line is the fastest. Left the lines are apart as their rounds are, right as their bytes "
+        "are; where the dashes of halving-doubling lie on another line, the two cost the same.",
     )
 
 
@@ -151,27 +415,30 @@ def clocks(tokens: float) -> Chart:
             for (what, by), (x, way) in points.items()
         },
         MODEL,
+        "A point on the flat roof belongs to a link that keeps up with the computing, and one on a slope to "
+        "a link that does not. Points that stand still while the tokens change are those no batch helps.",
     )
 
 
 def critical(compute: float, size: float, link: network.Network, most: int = 1024) -> Chart:
     """Computation and ring all-reduce of a step over the workers: where they cross is the critical scale."""
-    workers = POWERS[most >= POWERS]
-    exchange = collectives.all_reduce(size, workers, link)
     there = overlap.critical_ring_workers(compute, size, link)
-    # A single worker exchanges nothing, which has no place on a logarithmic axis.
-    shown = np.where(exchange > 0, exchange, math.nan)
+    # From where the exchange begins to show, or two of the lines would lie on each other.
+    workers = POWERS[(min(there / 8, most / 4) <= POWERS) & (most >= POWERS)]
+    exchange = collectives.all_reduce(size, workers, link)
     return Chart(
         "A fixed step, divided, and its all-reduce",
-        Axis("workers K", log=True, ticks=tuple(workers[::2])),
-        Axis("seconds of a step", log=True),
+        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis("seconds of a step", low=0),
         (
             Points("computation T(1) / K", workers, compute / workers, tone=1),
-            Points("all-reduce by ring", workers, shown, tone=2),
+            Points("all-reduce by ring", workers, exchange, tone=2),
             Points("both, nothing hidden", workers, compute / workers + exchange, tone=3),
             Points("critical scale", [there], [compute / there], "points", tone=4),
         ),
         stamp=MODEL,
+        see="Computation falls with every doubling, the exchange does not. Right of where they cross, most "
+        "of a step is exchange, and the sum hardly falls any more.",
     )
 
 

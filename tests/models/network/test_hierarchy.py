@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from scalelab.models.network import collectives, hierarchy
+from scalelab.models.network import collectives, hierarchy, messages
 from scalelab.models.network.network import Network
 from tests.models import collective_simulator as simulator
 
@@ -97,3 +97,37 @@ def test_links_of_one_speed_move_the_bytes_of_one_ring_in_fewer_rounds(size, nod
     split = hierarchy.hierarchical_all_reduce(size, nodes, inner, link, link)
     saved = 2 * (nodes * inner - 1) - 2 * (nodes + inner - 2)
     assert flat - split == pytest.approx(saved * link.alpha, rel=1e-6, abs=1e-9 * flat)
+
+
+@pytest.mark.parametrize(("nodes", "per_node"), [(1, 4), (4, 1), (2, 2), (3, 4), (2, 8)])
+@pytest.mark.parametrize("shared", [1, 2])
+def test_messages_that_take_turns_on_a_card_make_the_round_as_long_as_the_formula_says(
+    nodes, per_node, shared
+):
+    cards = max(per_node // shared, 1)
+    plan, size = messages.hierarchical(nodes, per_node), 8.0 * nodes * per_node
+    rounds = hierarchy.arrivals(plan, size, per_node, INSIDE, ACROSS, cards)
+    link = Network(ACROSS.alpha, ACROSS.beta * per_node / cards, ACROSS.gamma)
+    priced = hierarchy.hierarchical_all_reduce(size, nodes, per_node, INSIDE, link)
+    assert sum(map(max, rounds)) == pytest.approx(priced, rel=1e-12)
+
+
+@pytest.mark.parametrize(("nodes", "per_node"), [(2, 2), (2, 4), (4, 8)])
+def test_a_ring_through_the_nodes_takes_as_long_as_its_formula_says(nodes, per_node):
+    plan, size = messages.ring(nodes * per_node), 8.0 * nodes * per_node
+    inside, outside = Network(0, 1 / 450e9), Network(0, 1 / 50e9)
+    rounds = hierarchy.arrivals(plan, size, per_node, inside, outside)
+    assert sum(map(max, rounds)) == pytest.approx(
+        hierarchy.rings_all_reduce(size, nodes, per_node, inside, outside)
+    )
+    # One message leaves each node, and the others are there long before.
+    assert all(sorted(one)[-nodes - 1] < 0.2 * max(one) for one in rounds)
+
+
+def test_what_goes_out_of_one_card_and_into_another_takes_the_fuller_of_the_two():
+    to = messages.Message
+    plan = messages.MessagePlan(6, 2, ((to(0, 2, 0, 2, False), to(4, 3, 0, 1, False)),))
+    (both,) = hierarchy.arrivals(plan, 100, 2, Network(0, 1e-9), Network(1, 1), cards=1)
+    assert both == (151, 151)  # two nodes send to one, whose cable carries 100 + 50 bytes
+    (apart,) = hierarchy.arrivals(plan, 100, 2, Network(0, 1e-9), Network(1, 1))
+    assert apart == (101, 51)

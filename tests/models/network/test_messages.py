@@ -70,6 +70,38 @@ def test_three_phases_take_the_seconds_of_the_formula(nodes, per_node):
     assert seconds == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("workers", [*range(1, 18), 64])
+@pytest.mark.parametrize("blocks", [1, 2, 5])
+def test_two_trees_end_with_the_sum_in_no_more_rounds_than_are_charged(workers, blocks):
+    plan = messages.double_binary_tree(workers, blocks)
+    given = buffers(workers, 2 * blocks)
+    result, cost = messages.run(plan, given)
+    assert (result == given.sum(0)).all()
+    # Of the schedules that the edges leave open, the price is that of the slowest.
+    most = len(simulator.double_tree_all_reduce(workers, 2 * blocks, blocks))
+    least = most - 2 if workers > 2 else most / 2  # an edge each way: empty rounds are left out
+    assert least <= cost.rounds <= most
+    assert cost.moved == cost.rounds * 8
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 5])
+def test_two_trees_of_eight_take_the_rounds_and_bytes_of_the_table(blocks):
+    plan = messages.double_binary_tree(8, blocks)
+    cost = messages.run(plan, buffers(8, 2 * blocks))[1]
+    assert cost.rounds == 4 * (3 + blocks - 1)
+    assert cost.moved == cost.rounds * (16 * blocks) / (2 * blocks)
+
+
+def test_a_plan_in_another_order_does_the_same_among_others():
+    order = [3, 0, 2, 1]
+    plan, given = messages.renumbered(messages.ring(4), order), buffers(4, 4)
+    assert (messages.run(plan, given)[0] == given.sum(0)).all()
+    for sent, other in zip(messages.ring(4).rounds, plan.rounds, strict=True):
+        assert {(order[m.sender], order[m.receiver]) for m in sent} == {m[:2] for m in other}
+    with pytest.raises(ValueError, match="each number from 0 to 3 once"):
+        messages.renumbered(plan, [0, 1, 2, 2])
+
+
 def test_a_port_takes_one_message_at_a_time():
     both = (messages.Message(0, 1, 0, 1, True), messages.Message(2, 1, 0, 1, True))
     busy = messages.MessagePlan(3, 1, (both,))

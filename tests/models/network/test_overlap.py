@@ -56,6 +56,24 @@ def test_buckets_of_any_sizes_are_exposed_as_the_two_streams_show(buckets, backw
     assert exposed == pytest.approx(simulated(made, seconds, backward), rel=1e-6, abs=1e-9)
 
 
+@given(
+    st.lists(st.floats(1e3, 1e9), min_size=1, max_size=12),
+    st.floats(0, 2),
+    st.integers(1, 500),
+    NETWORKS,
+)
+def test_each_bucket_begins_when_it_is_full_and_the_link_is_free(buckets, backward, workers, link):
+    full, begun, there = overlap.bucket_times(buckets, backward, workers, link)
+    assert full == pytest.approx(np.cumsum(buckets) / sum(buckets) * backward)
+    free = 0.0
+    for which, bucket in enumerate(buckets):
+        starts = max(free, full[which])
+        free = starts + collectives.all_reduce(bucket, workers, link)
+        assert (begun[which], there[which]) == pytest.approx((starts, free), rel=1e-6, abs=1e-9)
+    exposed = overlap.bucketed_seconds(buckets, backward, workers, link)
+    assert max(there[-1] - backward, 0) == pytest.approx(exposed, rel=1e-6, abs=1e-9)
+
+
 @given(st.floats(1e3, 1e10), st.integers(1, 60), st.floats(0, 2), st.integers(1, 500), NETWORKS)
 def test_equal_buckets_are_a_case_of_any_buckets(size, buckets, backward, workers, link):
     equal = overlap.equal_buckets_seconds(size, buckets, backward, workers, link)

@@ -15,13 +15,20 @@ K = 8
 PLANS = {name: plan(K) for name, plan in messages.ALL_REDUCE.items()} | {
     "two nodes": messages.hierarchical(2, 4),
     "two nodes, wrongly": messages.hierarchical(2, 4, last="all-reduce"),
+    "first sheet": messages.hierarchical(2, 4, "all-reduce", "all-reduce"),
     "a ring of three": messages.ring(3),
     "a tree of five": messages.binomial_tree(5),
 }
 SHOWN = {
     "all-reduce": lambda: Stepper(
         *[all_reduce(name, PLANS[name]) for name in messages.ALL_REDUCE], choose="algorithm"
-    )
+    ),
+    "ring of four": lambda: Stepper(all_reduce("ring", messages.ring(4))),
+    "first sheet": lambda: Stepper(
+        all_reduce("hierarchy", PLANS["two nodes"]),
+        all_reduce("first sheet", PLANS["first sheet"]),
+        choose="plan",
+    ),
 }
 plans = pytest.mark.parametrize("name", PLANS)
 
@@ -114,7 +121,7 @@ def test_nothing_is_drawn_over_a_box_or_a_message_nor_beside_the_paper(name):
 @plans
 def test_only_a_plan_that_adds_twice_says_so(name):
     drawn = all_reduce(name, PLANS[name])
-    wrong = name == "two nodes, wrongly"
+    wrong = name in ("two nodes, wrongly", "first sheet")
     assert ("with some more than once" in drawn.tones) == wrong
     whole = drawn.frames[-1].facts["Hold the whole sum"]
     parts = PLANS[name].workers * PLANS[name].parts

@@ -1,0 +1,173 @@
+"""The figures of section 3.8, against what they draw from."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from scalelab import data, links
+from scalelab.models.network import algorithms, collectives, overlap
+from scalelab.models.network.network import Network
+from scalelab.show.plots import MODEL, network as figures
+
+CARD, SLOW = Network(5e-6, 1 / 50e9), Network(30e-6, 1 / 10e9)
+
+
+def drawn(chart, label):
+    return next(one for one in chart.series if one.label == label)
+
+
+def test_half_of_many_fits_lie_below_their_middle():
+    fitted = np.random.default_rng(1).normal(5e-6, 20e-6, 1001)
+    chart = figures.latencies(fitted, 5e-6)
+    fits = drawn(chart, "fits")
+    assert np.interp(1e6 * np.median(fitted), fits.x, fits.y) == pytest.approx(50, abs=0.5)
+    below = 100 * np.mean(fitted < 0)
+    assert np.interp(0, fits.x, fits.y) == pytest.approx(below, abs=1)
+    assert drawn(chart, "true latency").x == pytest.approx([5, 5])
+
+
+def test_the_wire_of_the_switch_carries_each_message_once_and_a_part_for_copying():
+    ring, switch = (
+        data.load(f"nccl_allreduce_H200_8GiB_vs_gpus_{name}").values[1:]
+        for name in ("ring", "NVLS")
+    )
+    workers = data.load("nccl_allreduce_H200_8GiB_vs_gpus_ring").workers[1:]
+    chart = figures.busbw(workers, ring, switch, 450e9, MODEL)
+    wire = drawn(chart, "added up in the switch: its wire")
+    for k, shown, carried in zip(workers, switch, wire.y, strict=True):
+        seconds = 2**33 * 2 * (k - 1) / k / (shown * 1e9)
+        assert carried * 1e9 * seconds == pytest.approx(2**33 * (1 + 1 / k))
+    # What its caption says: over the link is the column, and no wire.
+    assert max(wire.y) < max(ring) < 450 < max(switch)
+
+
+def test_a_measurement_stands_beside_what_each_price_allows():
+    swept = links.Sweep.published("nccl_allreduce_4x8xB200_payload")
+    chart = figures.speeds("title", swept, 2**32, {"one": 0.1, "two": 0.02}, MODEL)
+    assert drawn(chart, "one").y == pytest.approx([2**32 / 0.1 / 1e9] * 2)
+    points = drawn(chart, "measured")
+    at = dict(zip(points.x, points.y, strict=True))
+    (seconds,) = swept.seconds[swept.size == 2**32]
+    assert at[2**32 / 1e6] == pytest.approx(2**32 / seconds / 1e9)
+
+
+def test_two_clocks_of_one_exchange_end_together():
+    chart = figures.skewed([0.022, 0.002], 0.020, MODEL)
+    inside = drawn(chart, "on its clock in the all-reduce")
+    assert inside.x[[1, 4]] == pytest.approx([22, 22])
+    assert inside.x[[0, 3]] == pytest.approx([0, 20])
+    assert drawn(chart, "not there yet").x == pytest.approx([0, 20])
+
+
+def test_what_is_exposed_is_the_higher_of_its_two_reasons_and_least_at_the_best():
+    chart = figures.exposed(100e6, 0.030, 8, SLOW)
+    waits, last, line = (
+        drawn(chart, label)
+        for label in ("exposed", "the last bucket alone", "the line of all of them")
+    )
+    for count, y, one, all_of_them in zip(waits.x, waits.y, last.y, line.y, strict=True):
+        each = 14 * 30e-6 + 1.75 * 100e6 / count / 10e9
+        assert one == pytest.approx(1e3 * each)
+        assert y == pytest.approx(max(one, np.nan_to_num(all_of_them)))
+    best = drawn(chart, "best")
+    assert best.x == overlap.best_buckets(100e6, 0.030, 8, SLOW)
+    assert best.y <= min(waits.y)
+
+
+def test_a_move_is_drawn_as_it_is_priced():
+    ways = {"as it is": lambda k: 1.0 / k, "other": lambda k: 0.001 * k}
+    chart = figures.moves(ways, "title")
+    assert [one.kind for one in chart.series] == ["dashed", "line"]
+    assert chart.series[0].x.tolist() == [8, 16, 32, 64, 128, 256, 512, 1024]
+    assert chart.series[1].y == pytest.approx(chart.series[1].x)
+
+
+def test_a_faster_link_leaves_the_latencies_of_the_rounds():
+    chart = figures.offers(2e6, 64, 25e-6, [1.25e9, 12.5e9])
+    for name, rounds in (("ring", 126), ("halving-doubling", 12)):
+        line, points = drawn(chart, name), drawn(chart, f"{name}, on offer")
+        assert (line.y > 1e3 * rounds * 25e-6).all()
+        for x, y in zip(points.x, points.y, strict=True):
+            assert y == pytest.approx(1e3 * (rounds * 25e-6 + 2 * 63 / 64 * 2e6 / (x * 1e9)))
+    # What the practical example says: the better algorithm on the old link beats the ring on the new.
+    assert drawn(chart, "halving-doubling, on offer").y[0] < drawn(chart, "ring, on offer").y[1]
+
+
+def test_no_line_of_a_step_lies_on_another():
+    chart = figures.critical(6.4, 1e9, CARD)
+    computing, exchange, both = (
+        drawn(chart, label)
+        for label in ("computation T(1) / K", "all-reduce by ring", "both, nothing hidden")
+    )
+    tall = max(both.y)
+    for one, two in itertools.combinations((computing, exchange, both), 2):
+        assert max(abs(one.y - two.y)) > 0.1 * tall
+        if both in (one, two):  # at every worker count some of the picture's height apart
+            assert min(abs(one.y - two.y)) > 0.02 * tall
+    there = drawn(chart, "critical scale")
+    assert np.interp(there.x, computing.x, computing.y) == pytest.approx(float(there.y[0]), rel=0.1)
+
+
+@pytest.mark.parametrize("workers", [2, 8, 64, 100, 1024])
+def test_where_two_algorithms_cost_the_same_both_are_seen(workers):
+    chart = figures.choice(workers, 1e6, 5e-6, 50e9)
+    lines = [one for one in chart.series if one.label != "your message"]
+    assert {one.label for one in lines} == set(algorithms.ALGORITHMS["all-reduce"])
+    for one in lines:
+        sizes = 1e6 * one.x
+        assert one.y == pytest.approx(1e3 * collectives.all_reduce(sizes, workers, CARD, one.label))
+    assert (
+        [one.label for one in lines if one.kind == "dashed"]
+        == [lines[-1].label]
+        == ["halving-doubling"]
+    )
+    # Tones are the order of the table, whatever is drawn on top.
+    names = list(algorithms.ALGORITHMS["all-reduce"])
+    assert all(one.tone == names.index(one.label) + 1 for one in lines)
+
+
+def test_rounds_double_in_a_ring_and_grow_by_steps_elsewhere():
+    chart = figures.rounds(CARD, 1e6)
+    workers = 2.0 ** np.arange(1, 11)
+    assert drawn(chart, "ring").y == pytest.approx(2 * (workers - 1))
+    assert drawn(chart, "recursive doubling").y == pytest.approx(np.log2(workers))
+    both = drawn(chart, "halving-doubling and binomial tree").y
+    for name in ("halving-doubling", "binomial tree"):
+        said = [algorithms.traffic(1e6, k, CARD, "all-reduce", name).rounds for k in workers]
+        assert both == pytest.approx(said)
+    trees = drawn(chart, "two trees, 1 MB").y
+    assert (np.diff(trees) > 0).all()
+    assert (np.diff(trees) <= 12).all()
+
+
+def test_a_pair_of_predicted_and_measured_has_one_colour():
+    columns = {
+        f"{who}: {what}": [3, 2, 1] for who in ("a", "b") for what in ("predicted", "measured")
+    }
+    chart = figures.waits((1, 4, 16), columns, MODEL)
+    assert [one.tone for one in chart.series] == [1, 1, 2, 2]
+    assert [one.kind for one in chart.series] == ["dashed", "joined"] * 2
+
+
+def test_gradients_are_hidden_from_the_tokens_on_that_the_ledger_says():
+    chart = figures.hidden(989.5e12, {"NVLink": (450e9, 8, 1)})
+    line = drawn(chart, "NVLink")
+    tokens = 989.5e12 / 450e9 * 7 / 8  # FLOPs per byte are the tokens, times K / (K - 1)
+    assert line.x * line.y == pytest.approx(tokens)
+
+
+def test_every_figure_says_what_to_see():
+    fit = links.fit(links.Sweep.published("nccl_allreduce_8xH200_payload"))
+    charts = [
+        figures.sweep("one", {"a": fit}),
+        figures.sweep("two", {"a": fit, "b": fit}),
+        figures.sweep("naive", {"a": fit}, naive=lambda m: m),
+        figures.choice(8, 1e6, 5e-6, 50e9),
+        figures.clocks(1024),
+        figures.critical(6.4, 1e9, CARD),
+        figures.exposed(100e6, 0.030, 8, SLOW),
+        figures.rounds(CARD, 1e6),
+    ]
+    assert all(chart.see for chart in charts)
+    assert len({chart.see for chart in charts}) == len(charts)
