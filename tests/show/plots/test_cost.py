@@ -81,3 +81,50 @@ def test_an_hour_sooner_is_priced_against_the_next_size():
     at, more = figures.rows_at(10)[1:3]
     price = 2 * (more.run * 32 - at.run * 16) / (at.run - more.run)
     assert chart.readouts["An hour sooner, next size"] == f"${price:.2f}"
+
+
+def test_the_terms_of_a_class_are_those_of_the_step():
+    chart = figures.classes(JOB, [2, 8, 32])
+    assert drawn(chart, "computing").y == pytest.approx(100 * step.efficiency(JOB, [2, 8, 32]))
+    share = step.terms(JOB, 8)["communication"] / step.seconds(JOB, 8)
+    assert drawn(chart, "communicating").y[1] == pytest.approx(100 * share)
+
+
+def test_a_public_efficiency_begins_at_its_own_base():
+    chart = figures.public({"a": (8, 64, 0.8), "b": (96, 4608, 1.1)})
+    assert drawn(chart, "2 b").x.tolist() == [96, 4608]
+    assert drawn(chart, "2 b").y.tolist() == [1, 1.1]
+
+
+def test_a_limit_picks_a_size_of_the_front():
+    chart = figures.front([1, 8, 32], [36000, 5600, 2500], [10, 12.4, 22.2], deadline=1, budget=13)
+    assert drawn(chart, "cheapest in time: 32").x == pytest.approx([2500 / 3600])
+    assert drawn(chart, "fastest for the money: 8").y == pytest.approx([12.4])
+
+
+def test_an_interval_that_holds_the_deadline_crosses_it():
+    chart = figures.night([16, 32], [80, 42], 64, (18, 22, 31), deadline=24)
+    said = drawn(chart, "64")
+    assert (said.low, said.y, said.high) == ([18], [22], [31])
+    assert drawn(chart, "deadline").y.tolist() == [24, 24]
+
+
+@pytest.mark.parametrize(
+    ("chart", "label", "ends"),
+    [
+        (figures.gains({"a": 1.2, "b": 1.0}, 1.5), "times the rate", [1.0, 1.2]),
+        (figures.arithmetic({"a": 0.4}), "share of the peak", [0.0, 40.0]),
+        (figures.apart({"a": 0.002}, {"a": 0.003}), "a", [0.0, 2.0]),
+    ],
+)
+def test_bars_begin_where_they_should(chart, label, ends):
+    assert drawn(chart, label).x[:2].tolist() == pytest.approx(ends)
+    assert chart.see
+
+
+def test_places_have_their_own_grams_and_a_fourth_time_its_interval():
+    chart = figures.carbon([8, 16], {"here": [10, 12], "there": [1, 1.2]})
+    assert [one.label for one in chart.series] == ["here", "there"]
+    grown = figures.grown([1, 2, 4], [1.0, 1.1, 1.3], 1.2, (1.1, 1.4))
+    assert drawn(grown, "90%").high == [1.4]
+    assert drawn(grown, "measured").y.tolist() == [1.0, 1.1, 1.3]
