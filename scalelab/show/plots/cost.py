@@ -154,25 +154,18 @@ def classes(job: step.Step, workers: ArrayLike) -> Chart:
 
 def public(runs: Mapping[str, tuple[float, float, float]], stamp: Stamp | None = None) -> Chart:
     """Scaling efficiencies as they are reported: each from its own base K0 to its K, (K0, K, SE)."""
-    most = max(k for _, k, _ in runs.values())
-    least = min(base for base, _, _ in runs.values())
+    bases, most, reported = np.array(list(runs.values()), float).T
+    x = np.column_stack([bases, most, np.full(most.size, np.nan)]).ravel()
+    y = np.column_stack([np.ones(most.size), reported, np.full(most.size, np.nan)]).ravel()
     return Chart(
         "Scaling efficiency of public runs, from the base of each",
         Axis("GPUs", log=True),
-        Axis("SE(K)", low=min(0.6, *(0.95 * se for *_, se in runs.values()))),
+        Axis("SE(K)", low=min(0.6, 0.95 * reported.min())),
         (
-            *(
-                Points(
-                    f"{turn} {name}",
-                    [base, k],
-                    [1.0, se],
-                    "joined",
-                    1 + (turn - 1) % 5,
-                    tag=str(turn),
-                )
-                for turn, (name, (base, k, se)) in enumerate(runs.items(), 1)
-            ),
-            Points("often called good", [least, most], [0.9, 0.9], "dashed", tone=0),
+            Points("from its base", x, y, tone=1),
+            Points("base", bases, np.ones(most.size), "points", tone=0),
+            Points("reported", most, reported, "points", tone=2, names=tuple(runs)),
+            Points("often called good", [bases.min(), most.max()], [0.9, 0.9], "dashed", tone=3),
         ),
         stamp=stamp,
         see="A line is as long as the factor that was scaled, and begins at the size that the report "

@@ -92,8 +92,12 @@ def test_the_terms_of_a_class_are_those_of_the_step():
 
 def test_a_public_efficiency_begins_at_its_own_base():
     chart = figures.public({"a": (8, 64, 0.8), "b": (96, 4608, 1.1)})
-    assert drawn(chart, "2 b").x.tolist() == [96, 4608]
-    assert drawn(chart, "2 b").y.tolist() == [1, 1.1]
+    lines, reported = drawn(chart, "from its base"), drawn(chart, "reported")
+    assert lines.x[[0, 1, 3, 4]].tolist() == [8, 64, 96, 4608]
+    assert lines.y[[0, 1, 3, 4]].tolist() == [1, 0.8, 1, 1.1]
+    assert np.isnan(lines.y[[2, 5]]).all()
+    assert reported.names == ("a", "b")
+    assert reported.y.tolist() == [0.8, 1.1]
 
 
 def test_a_limit_picks_a_size_of_the_front():
