@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scalelab import units
 from scalelab.models.cost import cost, preempted, sizing, spot, step
 from scalelab.models.machines import failures
+from scalelab.models.scaling import laws
 from scalelab.plan import file, plan as planner
 from scalelab.plan.row import PlanRow
 from scalelab.records import Stamp
@@ -69,6 +70,68 @@ def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> C
         stamp=stamp,
         see="Compute is the only part whose share falls with every doubling; what it gives up goes to the "
         "exchange, and the lateness of the slowest is thin all the way.",
+    )
+
+
+def worth(compute: float, exchange: float, hourly: float, values: Values) -> Chart:
+    """Price and wait of a step together, over sizes, in multiples of the least: for each value of an hour."""
+    sizes = np.geomspace(1, 1024, 61)
+    seconds = compute / sizes + exchange
+    series = []
+    for tone, value in enumerate(values, 1):
+        both = (hourly * sizes + value) * seconds
+        best = float(sizing.size_worth(compute, exchange, hourly, value))
+        least = (hourly * best + value) * (compute / best + exchange)
+        series += [
+            Points(f"an hour at ${value:g}", sizes, both / least, tone=tone),
+            Points(f"least at {best:.0f}", [best], [1.0], "points", tone=tone),
+        ]
+    return Chart(
+        "Price and wait together, in multiples of the least",
+        Axis("GPUs", log=True, ticks=(1, 4, 16, 64, 256, 1024)),
+        Axis("times the least", log=True, high=20.0, ticks=(1, 2, 5, 10, 20)),
+        tuple(series),
+        stamp=MODEL,
+        see="Each curve is flat about its lowest point: half or twice the best size costs at most a "
+        "quarter more. What an hour is worth moves that point, by the root of it.",
+    )
+
+
+def per_million(workers: Values, dollars: Mapping[str, ArrayLike]) -> Chart:
+    """What a million pictures cost over sizes, for a batch that stays and for one that grows."""
+    workers = np.asarray(workers, float)
+    return Chart(
+        "A million pictures, in the same batch or in one that grows",
+        Axis("GPUs", log=True, ticks=tuple(workers)),
+        Axis("dollars", low=0.0),
+        tuple(
+            Points(name, workers, amounts, "joined", tone=tone)
+            for tone, (name, amounts) in enumerate(dollars.items(), 1)
+        ),
+        stamp=MODEL,
+        see="A batch that grows pays most of its exchange with the first GPUs, and is flat from there on. "
+        "One that stays starts cheaper, and then every doubling has less to compute for the same exchange.",
+    )
+
+
+def overhead(share: float, measured_on: int) -> Chart:
+    """One share of communication in two readings: as a share at one worker, and where it was measured."""
+    workers = np.geomspace(1, measured_on, 40)
+    as_measured = laws.overhead_speedup(measured_on, share, measured_on)
+    return Chart(
+        f"What {share:.0%} means on {measured_on:,} GPUs",
+        Axis("GPUs", log=True),
+        Axis("times as fast as one", log=True),
+        (
+            Points("ideal", workers, workers, "dashed", tone=0),
+            Points("as a serial share at one", workers, laws.amdahl(workers, share), tone=2),
+            Points(
+                f"as a share at {measured_on:,}", [measured_on], [as_measured], "points", tone=1
+            ),
+        ),
+        stamp=MODEL,
+        see="The same word on two slides: read in the one way the curve has its ceiling after a handful of "
+        "GPUs, in the other the point lies close under the ideal.",
     )
 
 

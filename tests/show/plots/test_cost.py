@@ -132,3 +132,23 @@ def test_places_have_their_own_grams_and_a_fourth_time_its_interval():
     grown = figures.grown([1, 2, 4], [1.0, 1.1, 1.3], 1.2, (1.1, 1.4))
     assert drawn(grown, "90%").high == [1.4]
     assert drawn(grown, "measured").y.tolist() == [1.0, 1.1, 1.3]
+
+
+def test_the_least_of_price_and_wait_is_where_the_equation_says():
+    chart = figures.worth(25.6, 0.224, hourly=2.0, values=(10, 100))
+    curve, least = drawn(chart, "an hour at $100"), drawn(chart, "least at 76")
+    assert curve.y.min() == pytest.approx(1, abs=2e-3)
+    assert curve.x[np.argmin(curve.y)] == pytest.approx(least.x[0], rel=0.12)
+    by_hand = [(2 * k + 100) * (25.6 / k + 0.224) for k in (37.8, 75.6)]
+    assert np.interp(37.8, curve.x, curve.y) == pytest.approx(by_hand[0] / by_hand[1], rel=0.01)
+
+
+def test_a_share_is_read_in_two_ways():
+    chart = figures.overhead(0.2, 1000)
+    assert drawn(chart, "as a share at 1,000").y == pytest.approx([800])
+    assert drawn(chart, "as a serial").y[-1] == pytest.approx(1 / (0.2 + 0.8 / 1000))
+
+
+def test_each_way_to_grow_has_its_price():
+    chart = figures.per_million([1, 8], {"a": [20, 30], "b": [20, 25]})
+    assert [one.y.tolist() for one in chart.series] == [[20, 30], [20, 25]]
