@@ -130,7 +130,7 @@ def test_places_have_their_own_grams_and_a_fourth_time_its_interval():
     chart = figures.carbon([8, 16], {"here": [10, 12], "there": [1, 1.2]})
     assert [one.label for one in chart.series] == ["here", "there"]
     grown = figures.grown([1, 2, 4], [1.0, 1.1, 1.3], 1.2, (1.1, 1.4))
-    assert drawn(grown, "90%").high == [1.4]
+    assert drawn(grown, "foretold").high == [1.4]
     assert drawn(grown, "measured").y.tolist() == [1.0, 1.1, 1.3]
 
 
