@@ -21,7 +21,7 @@ from scalelab.show.drawings.drawing import Drawing, Frame, Shape
 from scalelab.show.plots import MODEL
 
 HOUR = 3600.0
-LINE = 6  # hours in a line of the paper
+LINE = 8  # hours in a line of the paper, so that a day is three
 MOST_LINES, MOST_TIMES = 9, 24
 _WIDE, _LEFT, _LONG = 360.0, 40.0, 312.0
 _TOP, _PITCH, _FULL, _THIN = 42.0, 36.0, 18.0, 2.0

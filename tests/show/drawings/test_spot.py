@@ -23,7 +23,7 @@ SHOWN = {
     "spot run": lambda: Stepper(*spot_runs(DAY, WAYS, 8 * 2.0, seed=SEED), choose="what one does")
 }
 ways = pytest.mark.parametrize("way", WAYS)
-ACROSS = 312 / 6  # of an hour
+ACROSS = 312 / 8  # of an hour
 TONES = {"saved": 3, "lost": 2, "open": 1, "wait": 5, "restart": 4}
 
 
@@ -107,7 +107,7 @@ def test_by_hand():
         ((DAY, {"a": GIVEN}, 16), "way 'a' must be an offer and an interval"),
         ((DAY, {"a": (3, 60)}, 16), "offer of 'a' must be a Spot"),
         ((DAY, {"a": (replace(GIVEN, between=900 * DAY), 3600)}, 16), "preempted 1 to"),
-        ((9 * DAY, {"a": (replace(GIVEN, between=DAY), 3600)}, 16), "at most 54 hours"),
+        ((9 * DAY, {"a": (replace(GIVEN, between=DAY), 3600)}, 16), "at most 72 hours"),
         ((DAY, WAYS, -1), "on_demand must be"),
     ],
 )
