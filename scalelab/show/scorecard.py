@@ -156,7 +156,11 @@ def speedup(report: Report) -> Chart:
     title = f"Speedup over {units.counted(report.baseline)}"
     ticks = _apart([row.workers / report.baseline for row in report.rows])
     y = Axis("speedup", log=True, ticks=ticks)
-    return Chart(title, _axis(report), y, tuple(series), stamp=report.stamp)
+    see = (
+        "How far a point lies below the dashed ideal is what the workers lost. A curve through the points is "
+        "the law fitted to them, and no proof of the cause that it is named after."
+    )
+    return Chart(title, _axis(report), y, tuple(series), stamp=report.stamp, see=see)
 
 
 def efficiency(report: Report) -> Chart:
@@ -169,7 +173,11 @@ def efficiency(report: Report) -> Chart:
     series += _picked(report, "efficiency")
     title = "Efficiency: the share of the paid workers that did useful work"
     axis = Axis("efficiency", low=0.0)
-    return Chart(title, _axis(report), axis, tuple(series), stamp=report.stamp)
+    see = (
+        "One minus the height of a point is what was paid and bought no work."
+        + " What lies under the floor is too dear, however fast it is." * bool(report.limits.floor)
+    )
+    return Chart(title, _axis(report), axis, tuple(series), stamp=report.stamp, see=see)
 
 
 def cost(report: Report) -> Chart:
@@ -204,6 +212,8 @@ def cost(report: Report) -> Chart:
         Axis(f"dollars {per}", low=0.0),
         tuple(series),
         stamp=report.stamp,
+        see="To the left is sooner, and below is cheaper. Along the dashed line sooner costs more; a point "
+        "above it is beaten in both.",
     )
 
 

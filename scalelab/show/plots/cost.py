@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 from scalelab import units
 from scalelab.models.cost import cost, preempted, sizing, spot, step
 from scalelab.models.machines import failures
+from scalelab.models.scaling import laws
 from scalelab.plan import file, plan as planner
 from scalelab.plan.row import PlanRow
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL, Values
+from scalelab.show.plots import MODEL, Values, bars
 from scalelab.show.sliders import Slider
 
 if TYPE_CHECKING:
@@ -67,6 +68,292 @@ def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> C
         Axis("share of the step, %", low=0.0, high=100.0),
         tuple(series),
         stamp=stamp,
+        see="Compute is the only part whose share falls with every doubling; what it gives up goes to the "
+        "exchange, and the lateness of the slowest is thin all the way.",
+    )
+
+
+def worth(compute: float, exchange: float, hourly: float, values: Values) -> Chart:
+    """Price and wait of a step together, over sizes, in multiples of the least: for each value of an hour."""
+    sizes = np.geomspace(1, 1024, 61)
+    seconds = compute / sizes + exchange
+    series = []
+    for tone, value in enumerate(values, 1):
+        both = (hourly * sizes + value) * seconds
+        best = float(sizing.size_worth(compute, exchange, hourly, value))
+        least = (hourly * best + value) * (compute / best + exchange)
+        series += [
+            Points(f"an hour at ${value:g}", sizes, both / least, tone=tone),
+            Points(f"least at {best:.0f}", [best], [1.0], "points", tone=tone),
+        ]
+    return Chart(
+        "Price and wait together, in multiples of the least",
+        Axis("GPUs", log=True, ticks=(1, 4, 16, 64, 256, 1024)),
+        Axis("times the least", log=True, high=20.0, ticks=(1, 2, 5, 10, 20)),
+        tuple(series),
+        stamp=MODEL,
+        see="Each curve is flat about its lowest point: half or twice the best size costs at most a "
+        "quarter more. What an hour is worth moves that point, by the root of it.",
+    )
+
+
+def per_million(workers: Values, dollars: Mapping[str, ArrayLike]) -> Chart:
+    """What a million pictures cost over sizes, for a batch that stays and for one that grows."""
+    workers = np.asarray(workers, float)
+    return Chart(
+        "A million pictures, in the same batch or in one that grows",
+        Axis("GPUs", log=True, ticks=tuple(workers)),
+        Axis("dollars", low=0.0),
+        tuple(
+            Points(name, workers, amounts, "joined", tone=tone)
+            for tone, (name, amounts) in enumerate(dollars.items(), 1)
+        ),
+        stamp=MODEL,
+        see="A batch that grows pays most of its exchange with the first GPUs, and is flat from there on. "
+        "One that stays starts cheaper, and then every doubling has less to compute for the same exchange.",
+    )
+
+
+def overhead(share: float, measured_on: int) -> Chart:
+    """One share of communication in two readings: as a share at one worker, and where it was measured."""
+    workers = np.geomspace(1, measured_on, 40)
+    as_measured = laws.overhead_speedup(measured_on, share, measured_on)
+    return Chart(
+        f"What {share:.0%} means on {measured_on:,} GPUs",
+        Axis("GPUs", log=True),
+        Axis("times as fast as one", log=True),
+        (
+            Points("ideal", workers, workers, "dashed", tone=0),
+            Points("as a serial share at one", workers, laws.amdahl(workers, share), tone=2),
+            Points(
+                f"as a share at {measured_on:,}", [measured_on], [as_measured], "points", tone=1
+            ),
+        ),
+        stamp=MODEL,
+        see="The same word on two slides: read in the one way the curve has its ceiling after a handful of "
+        "GPUs, in the other the point lies close under the ideal.",
+    )
+
+
+def apart(
+    predicted: Mapping[str, float], found: Mapping[str, float], stamp: Stamp | None = None
+) -> Chart:
+    """The terms of a step, each measured alone, above what the step itself spent on each; in ms."""
+    rows = {
+        name: {part: 1e3 * seconds for part, seconds in parts.items()}
+        for name, parts in (("alone", predicted), ("in the step", found))
+    }
+    return bars.stacked(
+        "One step on two workers: terms measured alone, and what they took in the step",
+        "ms",
+        rows,
+        stamp,
+        "Compare colour with colour: a part that is longer below was predicted too short, and a colour "
+        "that is only below was not predicted at all.",
+    )
+
+
+def arithmetic(shares: Mapping[str, float], stamp: Stamp | None = None) -> Chart:
+    """What of the arithmetic that was paid for each count finds used, in percent of the peak."""
+    return bars.ranked(
+        "Of the arithmetic paid for, this much was used",
+        Axis("share of the peak, %", low=0.0, high=100.0),
+        {name: 100 * share for name, share in shares.items()},
+        stamp=stamp,
+        see="The upper three are one run, counted in three ways. None of the bars reaches two thirds: the "
+        "rest is lost before anybody speaks of scaling.",
+    )
+
+
+def gains(changes: Mapping[str, float], bound: float) -> Chart:
+    """What each change of a plan would gain, before the most that its exchange could give back."""
+    return bars.ranked(
+        "What would help, and the most that a better exchange could bring",
+        Axis("times the rate", low=min(1.0, *changes.values()) - 0.02),
+        changes,
+        ("no exposed exchange at all", bound),
+        MODEL,
+        "What begins at 1 and stays there changes nothing. Whatever works on the exchange ends before the "
+        "dashed line; what passes it has changed more than the exchange.",
+        start=1.0,
+    )
+
+
+def classes(job: step.Step, workers: ArrayLike) -> Chart:
+    """The shares of a step that decide its class, over worker counts, between the common thresholds."""
+    workers = np.asarray(workers, dtype=float)
+    whole = np.asarray(step.seconds(job, workers))
+    terms = step.terms(job, workers)
+    ends = [workers.min(), workers.max()]
+    thresholds = {
+        "computation-bound above 90": 90,
+        "communication-bound below 70": 70,
+        "communication-bound above 30": 30,
+        "computation-bound below 10": 10,
+    }
+    return Chart(
+        "A step walks through its classes as workers are added",
+        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis("share of the step, %", low=0.0, high=100.0, ticks=(0, 10, 30, 50, 70, 90, 100)),
+        (
+            Points("computing", workers, 100 * np.asarray(terms["compute"]) / whole, "joined", 1),
+            Points(
+                "communicating",
+                workers,
+                100 * np.asarray(terms["communication"]) / whole,
+                "joined",
+                2,
+            ),
+            *(
+                Points(name, ends, [at, at], "dashed", tone=1 if name.startswith("comp") else 2)
+                for name, at in thresholds.items()
+            ),
+        ),
+        stamp=MODEL,
+        see="A class begins where both lines have passed their thresholds. Between the dashed lines "
+        "no class has been named, and that is where a step first shows what will limit it.",
+    )
+
+
+def public(runs: Mapping[str, tuple[float, float, float]], stamp: Stamp | None = None) -> Chart:
+    """Scaling efficiencies as they are reported: each from its own base K0 to its K, (K0, K, SE)."""
+    bases, most, reported = np.array(list(runs.values()), float).T
+    x = np.column_stack([bases, most, np.full(most.size, np.nan)]).ravel()
+    y = np.column_stack([np.ones(most.size), reported, np.full(most.size, np.nan)]).ravel()
+    return Chart(
+        "Scaling efficiency of public runs, from the base of each",
+        Axis("GPUs", log=True),
+        Axis("SE(K)", low=min(0.6, 0.95 * reported.min())),
+        (
+            Points("from its base", x, y, tone=1),
+            Points("base", bases, np.ones(most.size), "points", tone=0),
+            Points("reported", most, reported, "points", tone=2, names=tuple(runs)),
+            Points("often called good", [bases.min(), most.max()], [0.9, 0.9], "dashed", tone=3),
+        ),
+        stamp=stamp,
+        see="A line is as long as the factor that was scaled, and begins at the size that the report "
+        "divides by. Short lines stay high easily, and no two begin at the same job.",
+    )
+
+
+def front(
+    workers: Values,
+    seconds: Values,
+    dollars: Values,
+    deadline: float,
+    budget: float,
+) -> Chart:
+    """Hours and dollars of one job on every size, and what a deadline (in hours) and a budget leave."""
+    hours, dollars = np.asarray(seconds, float) / 3600, np.asarray(dollars, float)
+    limits = {
+        "cheapest in time": sizing.cheapest_within(workers, hours * 3600, dollars, deadline * 3600),
+        "fastest for the money": sizing.fastest_within(workers, hours * 3600, dollars, budget),
+    }
+    picked = [
+        Points(f"{name}: {size} GPUs", hours[[at]], dollars[[at]], "points", tone=tone)
+        for tone, (name, size) in zip((3, 4), limits.items(), strict=True)
+        if size is not None
+        for at in [list(workers).index(size)]
+    ]
+    low, high = 0.8 * dollars.min(), 1.3 * dollars.max()
+    return Chart(
+        "What sooner costs: one job, every size",
+        Axis("hours until it is done", log=True),
+        Axis("bill, dollars", log=True, low=low, high=high, ticks=(500, 700, 1000, 1500, 2000)),
+        (
+            Points(f"{min(workers)} GPU (right) to {max(workers)}", hours, dollars, "joined", 1),
+            Points("deadline", [deadline, deadline], [low, high], "dashed", tone=0),
+            Points("budget", [hours.min(), hours.max()], [budget, budget], "dashed", tone=2),
+            *picked,
+        ),
+        stamp=MODEL,
+        see="To the right the curve is flat: the first doublings are nearly free. To the left it turns up, "
+        "and each doubling saves fewer hours for more dollars.",
+    )
+
+
+def grown(
+    nodes: Values,
+    seconds: Values,
+    told: float,
+    interval: tuple[float, float],
+    stamp: Stamp | None = None,
+) -> Chart:
+    """Times of a job that grows, the last of them as it was foretold from the others, and its interval."""
+    nodes, seconds = np.asarray(nodes, float), np.asarray(seconds, float)
+    # The interval would leave the rise, which was asked for, no room.
+    low, high = min(*seconds, told), max(*seconds, told)
+    room = 0.3 * (high - low)
+    return Chart(
+        "Three sizes shown, the fourth foretold and measured",
+        Axis("nodes", log=True, ticks=tuple(nodes)),
+        Axis("seconds", low=low - room, high=high + room),
+        (
+            Points(
+                "foretold, and its 90% interval",
+                nodes[-1:],
+                [told],
+                "points",
+                tone=2,
+                low=[interval[0]],
+                high=[interval[1]],
+            ),
+            Points("measured", nodes, seconds, "joined", tone=1),
+        ),
+        stamp=stamp,
+        see="The fit goes on as gently as its three rows rose, and the fourth row rises more than it says. "
+        f"The interval holds what came: it goes beyond the paper on both sides, up to {interval[1]:.2f} s.",
+    )
+
+
+def carbon(workers: Values, kilograms: Mapping[str, ArrayLike]) -> Chart:
+    """Kilograms of CO2 of one plan on every size, for each place whose grid feeds it."""
+    workers = np.asarray(workers, float)
+    return Chart(
+        "The same run, fed by two grids",
+        Axis("GPUs", log=True, ticks=tuple(workers)),
+        Axis("kg of CO2", log=True),
+        tuple(
+            Points(place, workers, amounts, "joined", tone=tone)
+            for tone, (place, amounts) in enumerate(kilograms.items(), 1)
+        ),
+        stamp=MODEL,
+        see="Both lines climb alike, because GPUs that wait draw power too. The gap between them is larger "
+        "than all of the climb.",
+    )
+
+
+def night(
+    workers: Values,
+    hours: Values,
+    asked: float,
+    said: tuple[float, float, float],
+    deadline: float,
+    stamp: Stamp | None = None,
+) -> Chart:
+    """Hours on the sizes that were timed, what is said of the next (low, best, high), and a deadline."""
+    workers, hours = np.asarray(workers, float), np.asarray(hours, float)
+    low, best, high = said
+    return Chart(
+        f"Hours on what was timed, and on {asked:g} GPUs as foretold",
+        Axis("GPUs", log=True, ticks=(*workers, asked)),
+        Axis("hours", log=True, ticks=(10, 12, 20, 50, 100)),
+        (
+            Points("timed", workers, hours, "joined", tone=1),
+            Points(
+                f"{asked:g}: best guess, 90% interval",
+                [asked],
+                [best],
+                "points",
+                tone=2,
+                low=[low],
+                high=[high],
+            ),
+            Points("deadline", [workers.min(), asked], [deadline, deadline], "dashed", tone=0),
+        ),
+        stamp=stamp,
+        see="The bar crosses the deadline. Whether it is met is not in the three points, however straight "
+        "they lie.",
     )
 
 
@@ -99,6 +386,8 @@ def preemptions(price: float, machines: Values, useful: float = 24 * 3600.0) -> 
             ),
         ),
         stamp=MODEL,
+        see="The runs lie about the formula. Where their curve crosses the dashed line the discount is used "
+        "up, and from there on spot is the dearer offer.",
     )
 
 
@@ -131,6 +420,8 @@ def beyond(
         Axis("seconds", log=True),
         (*series, Points("measured", workers, seconds, "points", tone=5)),
         stamp=stamp,
+        see="Where there are points the lines cannot be told apart, and beyond them they leave each other. "
+        "The band is learned from what such predictions have missed.",
     )
 
 
@@ -184,4 +475,6 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
             "An hour sooner, next size": f"${hour:,.2f}" if hour else "",
         },
         MODEL,
+        "The sizes are a path from the lower right up to the left. What may be bought lies to the left of "
+        "one dashed line and below the other; the price moves the path, and the network bends it.",
     )

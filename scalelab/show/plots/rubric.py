@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping, Sequence
 
-from scalelab.rubric import rubric, text
+import numpy as np
+from numpy.typing import ArrayLike
+
+from scalelab.records import Pass, Stamp
+from scalelab.rubric import gate, rubric, text
+from scalelab.rubric.gate import Noise
+from scalelab.rubric.report import Report
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
 
@@ -52,6 +58,166 @@ def recommended(floor: float, tolerance: float, deadline: str, price: float) -> 
             "Because": text.reason(report) if row is not None else _nearest(report),
         },
         MODEL,
+        "Floor, tolerance, deadline and price move no point: a demand only changes which of them may be "
+        "taken.",
+    )
+
+
+def margins(
+    base: float,
+    row: float,
+    tolerance: float,
+    noise: Noise,
+    runs: tuple[int, int],
+    sizes: tuple[str, str],
+    metric: str,
+    most: int = 16,
+) -> Chart:
+    """The most that the loss may be, while runs are added to one mean or to the other, and both stay."""
+    more = np.arange(most + 1)
+
+    def ends(one, other):
+        counts = [(runs[0] + one * n, runs[1] + other * n) for n in more.tolist()]
+        return [gate.of_means(base, row, tolerance, noise, runs=count).high for count in counts]
+
+    return Chart(
+        "What one more run is worth, on either size",
+        Axis("runs added", ticks=tuple(range(0, most + 1, 4))),
+        Axis(f"the loss is at most, {metric}", low=0.0),
+        (
+            Points(f"on {sizes[0]}", more, ends(1, 0), "joined", tone=1),
+            Points(f"on {sizes[1]}", more, ends(0, 1), "joined", tone=2),
+            Points("tolerance", more, np.full(more.size, tolerance), "dashed", tone=0),
+            Points("loss of the means", more, np.full(more.size, base - row), "dashed", tone=3),
+        ),
+        stamp=MODEL,
+        see=f"Runs on {sizes[1]} hardly move the line, for {runs[1]} are there already. Those on "
+        f"{sizes[0]} bring it under the tolerance, if the means stay, and the first brings most.",
+    )
+
+
+def implied(report: Report) -> Chart:
+    """The serial fraction that each row implies by itself, and what single causes would make it."""
+    rows = report.rows[1:]
+    workers = np.array([row.workers for row in rows], float)
+    fraction = np.array([row.karp_flatt for row in rows], float)
+    assert report.serial is not None, "a fixed job on several sizes has one"
+    line = np.geomspace(workers[0], workers[-1], 40)
+    comes = fraction[0] * (1 - 1 / workers[0]) / (1 - 1 / line)
+    grows = np.log2(line) / (1 - 1 / line)
+    return Chart(
+        "The serial fraction that each row implies",
+        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis("Karp and Flatt's e", low=0.0),
+        (
+            Points("of each row", workers, fraction, "points", tone=1),
+            Points("a serial part alone", line, np.full(line.size, report.serial.value), tone=2),
+            Points("a cost of the second worker", line, comes, tone=3),
+            Points("grows with log K", line, grows * fraction[-1] / grows[-1], tone=4),
+        ),
+        stamp=report.stamp,
+        see="No single cause runs through the points: they fall as one of the curves does, and end rising "
+        "as another.",
+    )
+
+
+def sure(report: Report) -> Chart:
+    """Efficiency on every size, between what the replicates allow, and the floor."""
+    workers = np.array([row.workers for row in report.rows], float)
+    spreads = [row.efficiency_spread for row in report.rows]
+    low, high = (
+        [getattr(one, end) if one.tested else np.nan for one in spreads] for end in ("low", "high")
+    )
+    floor = np.full(workers.size, report.limits.floor)
+    return Chart(
+        "Efficiency, between what the runs allow",
+        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis("efficiency", low=0.0),
+        (
+            Points(
+                "median, 95% of each end",
+                workers,
+                [row.efficiency for row in report.rows],
+                "points",
+                tone=1,
+                low=low,
+                high=high,
+            ),
+            Points("floor", workers, floor, "dashed", tone=0),
+        ),
+        stamp=report.stamp,
+        see="A bar that lies above the dashed line supports the floor, and one below it contradicts it. "
+        "Where a bar crosses it, the runs have not decided.",
+    )
+
+
+def held(report: Report) -> Chart:
+    """Quality on every size, beside that of the base and the least that the tolerance lets pass."""
+    workers = np.array([row.workers for row in report.rows], float)
+    base = report.row(report.baseline).quality
+    worse = -1 if report.better == "higher" else 1
+    least = base + worse * report.limits.tolerance
+    values = [row.quality for row in report.rows]
+    low, high = min(*values, least), max(*values, least)
+    room = 0.2 * (high - low)
+    return Chart(
+        f"{report.metric} of every size, and what the tolerance lets pass",
+        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis(report.metric, low=low - room, high=high + room),
+        (
+            Points("measured", workers, values, "points", tone=1),
+            Points(f"on {report.baseline}", workers, np.full(workers.size, base), "dashed", tone=0),
+            Points("tolerance", workers, np.full(workers.size, least), "dashed", tone=2),
+        ),
+        stamp=report.stamp,
+        see="The points go up and down with no order in the size, and once by more than the tolerance "
+        "between two neighbours: that may be noise, and one run of each cannot tell it from a loss.",
+    )
+
+
+def each_pass(studies: Mapping[str, Sequence[Pass]]) -> Chart:
+    """Every pass as a point: what it took, and what came out."""
+    return Chart(
+        "Every pass: how long it took, and how good it was",
+        Axis("seconds", low=0.0),
+        Axis("held-out accuracy"),
+        tuple(
+            Points(
+                name,
+                [one.seconds for one in passes],
+                [one.quality for one in passes],
+                "points",
+                tone=tone,
+            )
+            for tone, (name, passes) in enumerate(studies.items(), 1)
+        ),
+        stamp=next(iter(studies.values()))[0].stamp,
+        see="To the left is sooner, and above is better. A group that lies to the left of another at the "
+        "same height has gained; one that also lies lower has trained another model.",
+    )
+
+
+def slower(loads: Mapping[str, ArrayLike], promise: float, stamp: Stamp | None = None) -> Chart:
+    """Of each load the share of the answers that took longer, over milliseconds, and a promise of the p99."""
+    series = []
+    for tone, (name, seconds) in enumerate(loads.items(), 1):
+        times = 1e3 * np.sort(np.asarray(seconds, float))
+        share = 100 * (1 - np.arange(times.size) / times.size)
+        series.append(Points(name, times, share, tone=tone))
+    left, right = (pick(one.x[at] for one in series) for pick, at in ((min, 0), (max, -1)))
+    right = max(right, 1.2e3 * promise)
+    return Chart(
+        "How many answers took longer",
+        Axis("ms", log=True, low=0.9 * left, high=1.1 * right),
+        Axis("answers that took longer, %", log=True),
+        (
+            *series,
+            Points("promised: p99", [1e3 * promise] * 2, [0.1, 100], "dashed", tone=0),
+            Points("one in a hundred", [left, right], [1, 1], "dashed", tone=4),
+        ),
+        stamp=stamp,
+        see="Follow a curve down to one in a hundred: if it is still to the left of the promise there, the "
+        "promise is kept.",
     )
 
 

@@ -1,6 +1,8 @@
 """Runs that are followed attempt by attempt, against the closed form and against runs without surprises."""
 
+import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -124,3 +126,37 @@ def test_machines_that_are_kept_while_one_is_missing_are_paid():
     waited = given_back.elapsed - given_back.billed
     assert kept.elapsed == pytest.approx(given_back.elapsed)
     assert kept.billed == pytest.approx(given_back.billed + 0.75 * waited)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("notice", [0, 120])
+def test_the_history_of_a_run_adds_up_to_what_is_counted_of_it(seed, notice):
+    offer = replace(OFFER, notice=notice, kept=0.75)
+    told = preempted.history(8 * HOUR, 1300, offer, seed)
+    assert told[0].begin == 0
+    for one, two in pairwise(told):
+        assert one.end == two.begin
+        # After a wait it comes back, and only work or what is lost comes before the machines are gone.
+        assert (one.what == "wait") <= (two.what == "restart")
+        assert (two.what == "wait") <= (one.what in ("lost", "checkpoint", "restart"))
+        assert (one.what == "work") == (two.what == "checkpoint")
+    spent = dict.fromkeys(("work", "checkpoint", "lost", "wait", "restart"), 0.0)
+    for one in told:
+        assert one.end >= one.begin
+        spent[one.what] += one.end - one.begin
+        limit = {"work": 1300, "checkpoint": 60, "lost": 1360, "restart": 300}.get(
+            one.what, math.inf
+        )
+        assert one.end - one.begin <= limit + 1e-6
+    assert spent["work"] == pytest.approx(8 * HOUR)
+    counted = preempted.runs(8 * HOUR, 1300, offer, jobs=1, seed=seed)
+    assert told[-1].end == pytest.approx(counted.elapsed[0])
+    assert told[-1].end - 0.25 * spent["wait"] == pytest.approx(counted.billed[0])
+    assert sum(one.what == "wait" for one in told) == counted.preemptions[0]
+    if notice:
+        assert spent["lost"] <= 60 * counted.preemptions[0]  # too short to save anything
+
+
+def test_a_history_of_more_than_one_can_follow_is_refused():
+    with pytest.raises(Refusal, match="interval must leave a run that ends"):
+        preempted.history(1e6 * HOUR, 60, OFFER)

@@ -81,3 +81,74 @@ def test_an_hour_sooner_is_priced_against_the_next_size():
     at, more = figures.rows_at(10)[1:3]
     price = 2 * (more.run * 32 - at.run * 16) / (at.run - more.run)
     assert chart.readouts["An hour sooner, next size"] == f"${price:.2f}"
+
+
+def test_the_terms_of_a_class_are_those_of_the_step():
+    chart = figures.classes(JOB, [2, 8, 32])
+    assert drawn(chart, "computing").y == pytest.approx(100 * step.efficiency(JOB, [2, 8, 32]))
+    share = step.terms(JOB, 8)["communication"] / step.seconds(JOB, 8)
+    assert drawn(chart, "communicating").y[1] == pytest.approx(100 * share)
+
+
+def test_a_public_efficiency_begins_at_its_own_base():
+    chart = figures.public({"a": (8, 64, 0.8), "b": (96, 4608, 1.1)})
+    lines, reported = drawn(chart, "from its base"), drawn(chart, "reported")
+    assert lines.x[[0, 1, 3, 4]].tolist() == [8, 64, 96, 4608]
+    assert lines.y[[0, 1, 3, 4]].tolist() == [1, 0.8, 1, 1.1]
+    assert np.isnan(lines.y[[2, 5]]).all()
+    assert reported.names == ("a", "b")
+    assert reported.y.tolist() == [0.8, 1.1]
+
+
+def test_a_limit_picks_a_size_of_the_front():
+    chart = figures.front([1, 8, 32], [36000, 5600, 2500], [10, 12.4, 22.2], deadline=1, budget=13)
+    assert drawn(chart, "cheapest in time: 32").x == pytest.approx([2500 / 3600])
+    assert drawn(chart, "fastest for the money: 8").y == pytest.approx([12.4])
+
+
+def test_an_interval_that_holds_the_deadline_crosses_it():
+    chart = figures.night([16, 32], [80, 42], 64, (18, 22, 31), deadline=24)
+    said = drawn(chart, "64")
+    assert (said.low, said.y, said.high) == ([18], [22], [31])
+    assert drawn(chart, "deadline").y.tolist() == [24, 24]
+
+
+@pytest.mark.parametrize(
+    ("chart", "label", "ends"),
+    [
+        (figures.gains({"a": 1.2, "b": 1.0}, 1.5), "times the rate", [1.0, 1.2]),
+        (figures.arithmetic({"a": 0.4}), "share of the peak", [0.0, 40.0]),
+        (figures.apart({"a": 0.002}, {"a": 0.003}), "a", [0.0, 2.0]),
+    ],
+)
+def test_bars_begin_where_they_should(chart, label, ends):
+    assert drawn(chart, label).x[:2].tolist() == pytest.approx(ends)
+    assert chart.see
+
+
+def test_places_have_their_own_grams_and_a_fourth_time_its_interval():
+    chart = figures.carbon([8, 16], {"here": [10, 12], "there": [1, 1.2]})
+    assert [one.label for one in chart.series] == ["here", "there"]
+    grown = figures.grown([1, 2, 4], [1.0, 1.1, 1.3], 1.2, (1.1, 1.4))
+    assert drawn(grown, "foretold").high == [1.4]
+    assert drawn(grown, "measured").y.tolist() == [1.0, 1.1, 1.3]
+
+
+def test_the_least_of_price_and_wait_is_where_the_equation_says():
+    chart = figures.worth(25.6, 0.224, hourly=2.0, values=(10, 100))
+    curve, least = drawn(chart, "an hour at $100"), drawn(chart, "least at 76")
+    assert curve.y.min() == pytest.approx(1, abs=2e-3)
+    assert curve.x[np.argmin(curve.y)] == pytest.approx(least.x[0], rel=0.12)
+    by_hand = [(2 * k + 100) * (25.6 / k + 0.224) for k in (37.8, 75.6)]
+    assert np.interp(37.8, curve.x, curve.y) == pytest.approx(by_hand[0] / by_hand[1], rel=0.01)
+
+
+def test_a_share_is_read_in_two_ways():
+    chart = figures.overhead(0.2, 1000)
+    assert drawn(chart, "as a share at 1,000").y == pytest.approx([800])
+    assert drawn(chart, "as a serial").y[-1] == pytest.approx(1 / (0.2 + 0.8 / 1000))
+
+
+def test_each_way_to_grow_has_its_price():
+    chart = figures.per_million([1, 8], {"a": [20, 30], "b": [20, 25]})
+    assert [one.y.tolist() for one in chart.series] == [[20, 30], [20, 25]]

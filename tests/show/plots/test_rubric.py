@@ -1,0 +1,58 @@
+"""The figures of section 41.6, against what they draw from."""
+
+import numpy as np
+import pytest
+
+from scalelab import rubric
+from scalelab.show.plots import rubric as figures
+
+K, T = np.array([1, 2, 4, 8, 16, 32]), np.array([3600, 1880, 1010, 560, 340, 250])
+STUDY = rubric.columns(
+    K, T, rate=K, quality=[0.871, 0.871, 0.871, 0.871, 0.870, 0.871], metric="accuracy", work=1.2e6
+)
+REPORT = rubric.judge(STUDY, floor=0.7, tolerance=0.005)
+
+
+def drawn(chart, label):
+    return next(one for one in chart.series if one.label.startswith(label))
+
+
+def test_one_more_run_is_worth_what_the_formula_says():
+    noise = rubric.Noise(0.159, runs=50)
+    chart = figures.margins(24.59, 24.423, 0.3, noise, (1, 50), ("one", "eight"), "BLEU", most=4)
+    for name, counts in (("on one", (5, 50)), ("on eight", (1, 54))):
+        margin = 1.67655 * 0.159 * (1 / counts[0] + 1 / counts[1]) ** 0.5
+        assert drawn(chart, name).y[-1] == pytest.approx(0.167 + margin, rel=1e-4)
+    assert chart.series[0].y[0] == chart.series[1].y[0]
+
+
+def test_each_row_implies_a_serial_fraction():
+    chart = figures.implied(REPORT)
+    inverse = T[1:] / T[0]
+    assert drawn(chart, "of each row").y == pytest.approx((inverse - 1 / K[1:]) / (1 - 1 / K[1:]))
+    # The single causes go through the first row, or the last.
+    assert drawn(chart, "a cost of").y[0] == pytest.approx(drawn(chart, "of each").y[0])
+    assert drawn(chart, "grows").y[-1] == pytest.approx(drawn(chart, "of each").y[-1])
+
+
+def test_an_efficiency_has_ends_where_runs_were_repeated():
+    assert np.isnan(drawn(figures.sure(REPORT), "median").low).all()
+    seconds = [60, 62, 64, 33, 34, 36]
+    twice = rubric.columns([1] * 3 + [2] * 3, seconds, rate=[1] * 3 + [2] * 3, quality=[1] * 6)
+    one = drawn(figures.sure(rubric.judge(twice, floor=0.5)), "median")
+    assert one.low[1] < one.y[1] < one.high[1]
+    assert one.y[1] == pytest.approx(62 / 34 / 2)
+
+
+def test_the_tolerance_is_below_the_base_or_above_where_less_is_better():
+    assert drawn(figures.held(REPORT), "tolerance").y[0] == pytest.approx(0.866)
+    lower = rubric.columns([1, 2], [9, 5], rate=[1, 2], quality=[0.05, 0.06], better="lower")
+    chart = figures.held(rubric.judge(lower, tolerance=0.02))
+    assert drawn(chart, "tolerance").y[0] == pytest.approx(0.07)
+
+
+def test_as_many_took_longer_as_did():
+    chart = figures.slower({"load": [0.02, 0.01, 0.04, 0.03]}, promise=0.05)
+    assert drawn(chart, "load").x.tolist() == [10, 20, 30, 40]
+    assert drawn(chart, "load").y.tolist() == [100, 75, 50, 25]
+    assert drawn(chart, "promised").x.tolist() == [50, 50]
