@@ -12,8 +12,11 @@
   const show = (known) => {
     device.value = [...device.options].some((one) => one.value === known.device) ? known.device : "";
     fields.forEach((name) => { form.elements[name].value = known[name] > 0 ? Number((known[name] / scales[name]).toPrecision(6)) : ""; });
+    const ridge = (way) => Number((known.peak / known[way]).toPrecision(3)).toLocaleString("en");
+    const wires = ["link", "network"].filter((way) => known.peak > 0 && known[way] > 0);
+    const more = wires.map((way) => `, ${ridge(way)} by the ${way}`).join("");
     said.textContent = known.ridge > 0
-      ? `Kept in this browser. The ridge of this device is ${Number(known.ridge.toPrecision(3))} FLOP per byte.`
+      ? `Kept in this browser. The ridge of this device is ${ridge("bandwidth")} FLOP per byte by its memory${more}.`
       : Object.keys(known).length ? "Kept in this browser." : "Nothing is kept.";
   };
   const keep = () => {
@@ -29,7 +32,8 @@
 
   device.addEventListener("change", () => {
     const chosen = device.selectedOptions[0].dataset;
-    ["peak", "bandwidth", "link"].forEach((name) => { if (chosen[name]) form.elements[name].value = chosen[name]; });
+    // A device without a link has none, whatever the one before it had.
+    if (device.value) ["peak", "bandwidth", "link"].forEach((name) => { form.elements[name].value = chosen[name] ?? ""; });
     keep();
   });
   fields.forEach((name) => form.elements[name].addEventListener("change", () => {
