@@ -17,10 +17,10 @@ from scalelab.show.plots import MODEL
 
 _MOST_LANES = 4  # workers that still have a lane each
 _WIDE, _HIGH = 360.0, 262.0
-_LEFT, _RIGHT = 56.0, 352.0  # of the lanes, in time
+_LEFT, _RIGHT = 64.0, 352.0  # of the lanes, in time
 _TOP, _LANE, _THICK = 18.0, 25.0, 18.0
 _SUMS, _ROW, _BAR = 156.0, 20.0, 13.0  # the rows below, one for each part
-_LETTER = 8.0  # a block as wide as that has room for one
+_LETTER = 8.0  # a block as wide as that has room for a number
 _TONES = {"loading": 5, "computing": 1, "waiting": 0, "exchange": 2, "update": 4}
 
 
@@ -92,16 +92,14 @@ def training_epoch(spans: Sequence[Span]) -> Drawing:
     return Drawing(
         name,
         f"An epoch on {name}: {_text(epoch.end)}",
-        "Each lane is a worker, and time runs to the right; a block is what the worker does, with its first "
-        "letter where there is room, and the number of the batch while it computes. The rows below add up "
-        "what all workers have spent on each. A stroke in them is what one worker spends in the whole epoch.",
+        "Each lane is a worker, and time runs to the right. A block is what the worker does, in the order of "
+        "the rows below, with the number of the batch while it computes. The rows add up what all workers "
+        "have spent on each; a stroke in them is what one worker spends in the whole epoch.",
         _WIDE,
         _HIGH,
         frames,
         chosen=(len(frames) - 1,),
-        tones={
-            f"{part} ({part[0]})" if part != "computing" else part: _TONES[part] for part in PARTS
-        },
+        tones=_TONES,
         stamp=MODEL,
     )
 
@@ -148,7 +146,7 @@ def _lanes(epoch, now):
         for one in epoch.spans:
             if one.worker == worker and one.start < now:
                 x, until = _at(one.start, epoch), _at(min(one.end, now), epoch)
-                word = f"{one.batch + 1}" if one.part == "computing" else one.part[0]
+                word = f"{one.batch + 1}" if one.part == "computing" else ""
                 yield Shape(
                     f"{one.part} of batch {one.batch + 1} by worker {worker + 1}", "block",
                     (x + until) / 2, y, until - x, _THICK, tone=_TONES[one.part],

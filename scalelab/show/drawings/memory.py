@@ -160,7 +160,7 @@ def _frame(devices, room, held, choice, caption):
                 f"{part} {_number(size)}" for part, size in held.items()
             ),
             "Together": f"{_number(total)} of {_number(room)} GB",
-            "Fits": "yes" if total <= room else f"no, {_number(total - room)} GB too many",
+            "Fits": "yes" if total <= room else "no",
         },
     )
 

@@ -51,8 +51,8 @@ def way_out(
         name,
         f"One step of a GPU: activations over {_through(crossings)}",
         "A GPU, its memory and the others of its box stand within the edge of the box, other boxes outside. "
-        "Pipes lead from the GPU to each, as wide as they are fast. A tank fills with what has arrived, and "
-        "the bars below grow with time.",
+        "Pipes lead from the GPU to each, as wide as they are fast. A tank fills with what has crossed its "
+        "pipe, and the bars below grow with time.",
         _WIDE,
         _HIGH,
         tuple(_frame(crossings, begins, arithmetic, until, now, said) for now, said in happens),
@@ -93,7 +93,7 @@ def _frame(crossings, begins, arithmetic, until, now, caption):
         caption,
         tuple(shapes),
         {
-            "Arrived, in GB": ", ".join(arrived),
+            "Across so far, in GB": ", ".join(arrived),
             "Time": _text(now),
             "Arithmetic done": f"{min(now / arithmetic, 1):.0%} of {_text(arithmetic)}",
         },
