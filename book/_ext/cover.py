@@ -90,7 +90,7 @@ MAP = (
     Question(
         "Is it bound by compute or by memory?",
         (
-            Section("02_hardware", "3.2 Hardware", "peaks, GB/s"),
+            Section("02_hardware", "3.2 Hardware", "peaks"),
             Section("07_roofline", "3.7 Roofline"),
         ),
         "seconds of computing",
@@ -99,7 +99,7 @@ MAP = (
         "What do the collectives cost?",
         (
             Section("06_workdepth", "3.6 Depth", "rounds"),
-            Section("08_network", "3.8 Messages", "each waits"),
+            Section("08_network", "3.8 Messages", "waits"),
             Section("04_tail", "3.4 Tails"),
         ),
         "seconds of exchange",

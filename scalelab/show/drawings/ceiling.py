@@ -93,7 +93,7 @@ def _wall(rows, at):
 
 
 def _ends(count, y, gain, text):
-    yield Shape("endless", "text", 4, y, text=f"K = {count}", align="start")
+    yield Shape("endless", "text", 4, y, text=count, align="start")
     yield Shape("endless left", "text", _LEFT, y, text=f"{text} ms are left", align="start")
     yield Shape("endless S", "text", _S, y, text=gain, align="end")
 

@@ -81,10 +81,10 @@ def from_profile(name: str, exchange: bool, share: float = 0.2) -> Drawing:
     frames.append(_gustafson(frames[-1], two, scale, exchange))
     frames += [_lone(one, scale, one.workers, True, _more(one, exchange)) for one in scenes[1:]]
     frames.append(_endless(scenes[-1], scale))
-    kind = "an exchange, which one worker has not" if exchange else "work that one worker has too"
+    kind = "an exchange" if exchange else "work that one has, too"
     return Drawing(
         name,
-        f"A share of {share:.0%} on two workers: {kind}",
+        f"{share:.0%} of the step of two: {kind}",
         "Below are the workers of a profile, a lane for each, and above is one worker alone, in hundredths "
         "of the step of two.",
         _WIDE,
@@ -235,8 +235,8 @@ def _endless(scene, scale):
     for key, text in (("clock K", f"{scene.stays:.4g}"), ("name K", "endless workers together")):
         kept[key] = replace(kept[key], text=text)
     told = (
-        f"Of endless workers nobody has anything to compute, and the {scene.stays:.4g} are still there: no "
-        f"number of them is more than {ceiling:.3g} times as fast as one."
+        f"Endless workers compute for no time and keep the {scene.stays:.4g}: no number of them gains more "
+        f"than {ceiling:.3g} times."
     )
     facts = (f"{scene.alone:.4g} / {scene.stays:.4g} = {ceiling:.3g}", "endless", "100%", "0")
     return Frame(told, tuple(kept.values()), dict(zip(frame.facts, facts, strict=True)))

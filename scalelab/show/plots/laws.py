@@ -116,7 +116,7 @@ def two_profiles(shares: Mapping[str, tuple[float, int]], counts: Sequence[int])
         Axis("speedup over one GPU", log=True, ticks=tuple(2.0 ** np.arange(1, 9))),
         tuple(series),
         stamp=MODEL,
-        see="The lower curve has nothing left to gain long before its last point, and the upper one still "
+        see="The lower curve has hardly anything left to gain at its last point, and the upper one still "
         "follows the ideal: the size beside a share decides.",
     )
 

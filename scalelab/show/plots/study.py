@@ -99,9 +99,7 @@ def pieces(
     return Chart(
         "What a cell costs when the piece shrinks",
         Axis("piece of a GPU, GB", log=True, ticks=(*sorted(published), most)),
-        Axis(
-            f"cost of a cell, in multiples of that in {most:g} GB", log=True, ticks=(1, 2, 4, 8, 16)
-        ),
+        Axis(f"cost of a cell, over that in {most:g} GB", log=True, ticks=(1, 2, 4, 8, 16)),
         (
             Points("nothing stays", [least, most], [1, 1], "dashed", tone=0),
             Points("line through one GPU", sizes, (slope + fixed / sizes) / whole, tone=1),
@@ -167,7 +165,9 @@ def rates(
     return Chart(
         title,
         Axis(f"{counted} K", log=True, ticks=tuple(workers)),
-        Axis("rate of each, over the first row", low=0.0, high=max(1.05, 1.05 * relative.max())),
+        Axis(
+            "rate of each, over the first row", low=0.8 * relative.min(), high=1.05 * relative.max()
+        ),
         (
             Points("as in the first row", workers[[0, -1]], [1, 1], "dashed", tone=0),
             *(
