@@ -166,6 +166,7 @@ def _frame(name, steps, count, machine):
         _caption(name, steps, count, machine),
         tuple(shapes),
         {
+            "Moves in this step": _told(steps[-1]),
             "To and from memory": units.text(count.memory, "B"),
             "To and from a cache": units.text(count.caches, "B"),
             "Computed": units.text(count.flops, "FLOP"),
@@ -253,6 +254,18 @@ def _moving(step, machine):
         yield Shape(
             f"{one} {step.what} {x:g} {level}, its name", "text", x, begin + aside, text=one
         )
+
+
+def _told(step):
+    """Say what moves, for those who see no arrows."""
+    if step.what == "rest":
+        return f"the other {NUMBERS // PIECE - 1:,} pieces, in the same way"
+    way = {"up": "from", "down": "down to"}.get(step.what)
+    return (
+        ", ".join(f"{one} {way} {level}" for one, level in step.places.items())
+        if way
+        else "nothing"
+    )
 
 
 def _caption(name, steps, count, machine):

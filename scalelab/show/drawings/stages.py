@@ -24,8 +24,9 @@ MOST_STAGES, MOST_MICROBATCHES = 4, 6  # whose numbers still fit into their bloc
 _ROWS = {"forward": "F", "backward": "B", "weights": "W"}
 _STEP = 2.0  # from frame to frame
 _WIDE = 360.0
-_LEFT, _RIGHT, _TOP = 62.0, 356.0, 12.0
-_ROW, _APART, _HELD = 13.0, 11.0, 19.0
+_LEFT, _RIGHT, _TOP = 20.0, 350.0, 16.0
+_ROW, _APART, _HELD = 13.0, 16.0, 19.0
+_BAR = 52.0  # where the bars of what is held begin
 _TONE = {"forward": 1, "backward": 2, "weights": 3}
 _STILL, _ACTIVATIONS = 0, 4
 TONES = {
@@ -173,34 +174,28 @@ def _row(stage, op):
 
 
 def _held_row(stage, stages):
-    return _row(stages, "forward") + 44 + _HELD * stage
+    return _row(stages, "forward") + 30 + _HELD * stage
 
 
 def _rows(stages):
     for stage in range(stages):
-        middle = _row(stage, "backward")
+        above = _row(stage, "forward") - 14
         yield Shape(
-            f"stage {stage + 1}", "text", 2, middle, text=f"stage {stage + 1}", align="start"
+            f"stage {stage + 1}", "text", 2, above, text=f"stage {stage + 1}", align="start"
         )
         for op, letter in _ROWS.items():
-            yield Shape(f"{letter} of {stage + 1}", "text", _LEFT - 7, _row(stage, op), text=letter)
+            yield Shape(f"{letter} of {stage + 1}", "text", 9, _row(stage, op), text=letter)
 
 
 def _times(stages, scale):
-    """Yield the numbers below the lanes, a rule that they stand on, and what stands below them."""
-    y = _row(stages, "forward") - _APART / 2 - 3
-    yield Shape("time", "line", _LEFT, y - 5, _RIGHT - _LEFT, 0)
-    yield Shape("time, in words", "text", 2, y + 4, text="time", align="start")
-    for time in range(0, int((_RIGHT - _LEFT) / scale) + 1, 6):
-        yield Shape(f"time {time}", "text", _LEFT + time * scale, y + 4, text=f"{time}")
-    yield Shape(
-        "held",
-        "text",
-        2,
-        _held_row(0, stages) - 18,
-        text="activations held, in micro-batches",
-        align="start",
-    )
+    """Yield the rule below the lanes, its numbers, and what stands below them."""
+    y = _row(stages, "forward") - 18
+    yield Shape("rule", "line", _LEFT, y, _RIGHT - _LEFT, 0)
+    yield Shape("rule, in words", "text", _LEFT + 3 * scale, y + 9, text="time")
+    for time in range(0, int((_RIGHT - _LEFT) / scale + 0.5) + 1, 6):
+        yield Shape(f"time {time}", "text", _LEFT + time * scale, y + 9, text=f"{time}")
+    said = "activations held, in micro-batches"
+    yield Shape("held", "text", 2, _held_row(0, stages) - 18, text=said, align="start")
 
 
 def _block(part, scale, now):
@@ -223,18 +218,18 @@ def _gone_by(parts, stage, scale, now):
 
 
 def _memory(stage, stages, held, most, microbatches):
-    unit, y = (_RIGHT - _LEFT) / microbatches, _held_row(stage, stages)
+    unit, y = (_RIGHT - _BAR) / microbatches, _held_row(stage, stages)
     yield Shape(f"holder {stage + 1}", "text", 2, y, text=f"stage {stage + 1}", align="start")
     if held:
         yield Shape(
-            f"held by {stage + 1}", "block", _LEFT + unit * held / 2, y, unit * held, _HELD - 5,
+            f"held by {stage + 1}", "block", _BAR + unit * held / 2, y, unit * held, _HELD - 5,
             tone=_ACTIVATIONS, text=f"{held:g}",
         )  # fmt: skip
     if most:
         yield Shape(
             f"most of {stage + 1}",
             "line",
-            _LEFT + unit * most,
+            _BAR + unit * most,
             y - 8,
             0,
             16,

@@ -108,9 +108,8 @@ def _frame(nodes, value, numbers, step):
         _caption(value, nodes, numbers, step),
         tuple(shapes),
         {
-            "Rounds": f"{done} of {2 * levels}" + (", and one more" if more else ""),
-            "Additions": f"{sum(counts[:done])} of {sum(counts)}"
-            + (f", and {len(numbers)} more" if more else ""),
+            "Rounds": f"{done} of {2 * levels}",
+            "Additions": f"{sum(counts[:done])} of {sum(counts)}",
             "At once in this round": f"{now}",
         },
     )
@@ -200,4 +199,4 @@ def _caption(value, nodes, numbers, step):
             "Down: a left half is told what its node was told; a right half that, plus the sum of the left "
             f"one: {value[last.left]} + {value[first.own]} = {value[second.left]}."
         )
-    return "Every place adds its own number, all at once: these are the sums after each number."
+    return "One more round: every place adds its own number, and has the sum after it."

@@ -28,6 +28,7 @@ def test_all_that_is_read_and_written_is_counted_once(way):
     memory, cache = MOVED[way]
     last = drawn()[way].frames[-1]
     assert last.facts == {
+        "Moves in this step": "the other 999 pieces, in the same way",
         "To and from memory": f"{VECTOR * memory} MB",
         "To and from a cache": f"{VECTOR * cache} MB" if cache else "0 B",
         "Computed": f"{FLOPS} MFLOP",
@@ -53,6 +54,8 @@ def test_an_arrow_leads_from_where_a_piece_lies_to_the_arithmetic_or_back(way):
                 ends = (floors[level], floors[""]) if what == "up" else (floors[""], floors[level])
                 assert (s.y, s.y + s.height) == pytest.approx(ends)
                 moved.append((name, what, level))
+                word = "from" if what == "up" else "down to"
+                assert f"{name} {word} {level}" in frame.facts["Moves in this step"]
     t = {"two operations": "DRAM", "in pieces": "L2"}.get(way)
     expected = [("a", "up", "DRAM"), ("b", "up", "DRAM")]
     expected += [("t", "down", t), ("t", "up", t)] if t else []
