@@ -123,7 +123,9 @@ def _where(sent, shared, part):
         return f"one cable, {sum(map(_crosses, sent)) // 2} messages each way"
     if _kind(sent) == "inside":
         return f"NVLink, {part} each"
-    return f"a card's cable, {part} each way"
+    if _kind(sent) == "both":
+        return f"{sum(map(_crosses, sent))} cables, {part} each"
+    return f"{PER_NODE} cables, {part} each way"
 
 
 def _caption(plan, done, sent, seconds, shared, part):
@@ -162,7 +164,7 @@ def _caption(plan, done, sent, seconds, shared, part):
     does = ", which adds it" if adds else ": the finished sum of a part"
     return (
         f"All-reduce across, {turn}: each GPU sends {part} to its counterpart in the other node{does}. "
-        "Four cables carry one message each way; none is shared."
+        "Each pair has a cable of its own."
     )
 
 
