@@ -101,9 +101,8 @@ def _frame(job, now, done):
         _caption(job, now, done, full, there, queue),
         tuple(shapes),
         {
+            "Buckets": f"{full} full, {there} exchanged, {queue} in line",
             "Gradients made": f"{units.text(made, 'B')} of {units.text(job.size, 'B')}",
-            "Buckets": f"{full} full, {there} exchanged",
-            "In line": units.counted(queue, "bucket"),
             "The step waits": units.text(waits, "s") if waits else "not yet",
         },
     )
