@@ -101,9 +101,8 @@ def _frame(job, now, done):
         _caption(job, now, done, full, there, queue),
         tuple(shapes),
         {
+            "Buckets": f"{full} full, {there} exchanged, {queue} in line",
             "Gradients made": f"{units.text(made, 'B')} of {units.text(job.size, 'B')}",
-            "Buckets": f"{full} full, {there} exchanged",
-            "In line": units.counted(queue, "bucket"),
             "The step waits": units.text(waits, "s") if waits else "not yet",
         },
     )
@@ -150,8 +149,10 @@ def _caption(job, now, done, full, there, queue):
 
 def _axis(job, now):
     top, bottom = _PASS - 14, _STEP + 16
-    yield Shape("end of the pass", "line", job.x(job.backward), top, 0, bottom - top, weight=0.8)
-    yield Shape("now", "line", job.x(now), _WIRE - 10, 0, bottom - _WIRE + 10, weight=1.2)
+    x = job.x(job.backward)
+    yield Shape("end of the pass", "line", x, top, 0, 28, weight=0.8)
+    yield Shape("end of the pass, below", "line", x, _WIRE - 14, 0, bottom - _WIRE + 14, weight=0.8)
+    yield Shape("now", "line", job.x(now), _WIRE - 13, 0, 26, weight=1.6)
     step = 10 ** np.floor(np.log10(job.until / 2))
     for tick in range(1 + int(job.until / step + 1e-9)):
         x, word = job.x(tick * step), units.text(tick * step, "s") if tick else "0"
@@ -167,7 +168,7 @@ def _layers(job, now):
     for at in range(job.layers):
         wide = job.x(each) - job.x(0)
         x = job.x(at * each)
-        yield Shape(f"layer {job.layers - at}", "box", x + wide / 2, _PASS, wide, _THICK)
+        yield Shape(f"layer {job.layers - at}", "block", x + wide / 2, _PASS, wide, _THICK)
         share = min(max((now - at * each) / each, 0), 1)
         if share > 1e-9:
             yield Shape(

@@ -141,7 +141,9 @@ def _wire(link, rows, started, arrived):
         "all is there"
         if arrived == 1
         else "bytes arrive"
-        if arrived or started == 1
+        if arrived
+        else "the first byte is there"
+        if started == 1
         else "it starts"
     )
     yield Shape("state", "text", _WIDE / 2, _TOP + 15, text=state if rows else "not sent yet")

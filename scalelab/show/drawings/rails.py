@@ -98,9 +98,9 @@ def _frame(plan, done, size, took, alone, one):
     shapes += [shape for gpu in range(plan.workers) for shape in _gpu(gpu, held)]
     part = units.text(size / plan.parts * max((m.last - m.first for m in sent), default=1), "B")
     facts = {
-        "Time so far": units.text(sum(map(max, took[:done])), "s"),
-        "This round": units.text(longest, "s") if done else "not begun",
         "Waits for": _where(sent, shared, part),
+        "This round": units.text(longest, "s") if done else "not begun",
+        "Time so far": units.text(sum(map(max, took[:done])), "s"),
         "Hold the whole sum": f"{(held == 1).all(axis=2).sum()} of {plan.workers * plan.parts} parts",
     }
     return Frame(_caption(plan, done, sent, seconds, shared, part), tuple(shapes), facts)
@@ -123,7 +123,9 @@ def _where(sent, shared, part):
         return f"one cable, {sum(map(_crosses, sent)) // 2} messages each way"
     if _kind(sent) == "inside":
         return f"NVLink, {part} each"
-    return f"a card's cable, {part} each way"
+    if _kind(sent) == "both":
+        return f"{sum(map(_crosses, sent))} cables, {part} each"
+    return f"{PER_NODE} cables, {part} each way"
 
 
 def _caption(plan, done, sent, seconds, shared, part):
@@ -156,13 +158,13 @@ def _caption(plan, done, sent, seconds, shared, part):
         return f"{phase}, {turn}: each GPU hands {part} on over NVLink, {does}. The cables rest."
     if shared:
         return (
-            f"All-reduce across, {turn}: the same four messages each way now share one cable. "
-            "They take turns, so the round takes four times as long."
+            f"All-reduce across, {turn}: the same four messages each way share one cable and take "
+            "turns, so it takes four times as long."
         )
-    does = ", which adds it" if adds else ": the finished sum of a part"
+    does = ", which it adds" if adds else ": the finished sum of a part"
     return (
-        f"All-reduce across, {turn}: each GPU sends {part} to its counterpart in the other node{does}. "
-        "Four cables carry one message each way; none is shared."
+        f"All-reduce across, {turn}: each GPU sends its counterpart {part}{does}. "
+        "Each pair has a cable of its own."
     )
 
 

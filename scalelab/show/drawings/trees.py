@@ -24,7 +24,8 @@ _LEAVES = 58.0  # from the middle to the leaves of either tree
 _ONE, _SEVERAL, _ALL = 0, 1, 3
 _HALVES = 2, 4
 _NAMES = "first half", "second half"
-_UP, _DOWN = "towards the roots, and is added", "from the roots, and is kept"
+_UP = "towards the roots: what arrives is added"
+_DOWN = "from the roots: what arrives is kept"
 TONES = {
     "gradients of one worker": _ONE,
     "of several": _SEVERAL,
@@ -64,14 +65,20 @@ def _frame(plan, done):
     for worker in range(plan.workers):
         shapes += _worker(plan, worker, held, worker in busy)
         shapes += [_place(plan, tree, worker, sent) for tree in (0, 1)]
-    ways = [
-        [f"{m.sender + 1}→{m.receiver + 1}" for m in sent if _tree(plan, m) == t] for t in (0, 1)
-    ]
-    facts = {name: ", ".join(these) or "nothing" for name, these in zip(_NAMES, ways, strict=True)}
+    facts = {"Sent in this round": _told(plan, sent)}
     facts["Paid so far"] = paid(plan, done) if done else "nothing"
     whole_sums = (held == 1).all(axis=2).sum()
     facts["Hold the whole sum"] = f"{whole_sums} of {plan.workers * plan.parts} blocks"
     return Frame(_caption(plan, done, sent, busy), tuple(shapes), facts)
+
+
+def _told(plan, sent):
+    """Say who sends to whom in each tree, for those who see no arrows."""
+    halves = []
+    for tree, name in enumerate(_NAMES):
+        ways = [f"{m.sender + 1}→{m.receiver + 1}" for m in sent if _tree(plan, m) == tree]
+        halves += [f"{name} {', '.join(ways)}"] if ways else []
+    return "; ".join(halves) or "nothing yet"
 
 
 def _caption(plan, done, sent, busy):
@@ -83,20 +90,17 @@ def _caption(plan, done, sent, busy):
             "they have the others under them."
         )
     adds = sent[0].adds
-    idle = [one + 1 for one in range(plan.workers) if one not in busy]
-    waits = (
-        f"worker{'s' * (len(idle) > 1)} {_listed(idle)} wait{'s' * (len(idle) == 1)}"
-        if idle else "nobody only waits"
-    )  # fmt: skip
-    said = (
-        f"Round {done} of {len(plan.rounds)}: what is sent goes {_UP if adds else _DOWN}; {waits}."
-    )
+    said = f"Round {done} of {len(plan.rounds)}, {_UP if adds else _DOWN}."
     if done == len(plan.rounds):
         return f"{said} Now all hold all."
     if adds and not plan.rounds[done][0].adds:
         roots = [next(up + 1 for up in tree.values() if up not in tree) for tree in trees]
         return f"{said} The roots, {roots[0]} and {roots[1]}, now hold the sum of one half each."
-    return said
+    idle = [one + 1 for one in range(plan.workers) if one not in busy]
+    if not idle:
+        return f"{said} Nobody only waits."
+    many = len(idle) > 1
+    return f"{said} Worker{'s' * many} {_listed(idle)} wait{'s' * (not many)}."
 
 
 def _listed(these):

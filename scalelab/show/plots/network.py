@@ -117,7 +117,7 @@ def busbw(
     return Chart(
         "busbw of 8 GiB on up to eight H200, and the wire",
         Axis("GPUs", low=0.8 * workers.min(), ticks=tuple(workers)),
-        Axis("GB/s", low=0),
+        Axis("GB/s", low=0.8 * carried.min()),
         (
             Points("ring: busbw, and its wire", workers, ring, "joined", tone=1),
             Points("added up in the switch: busbw", workers, switch, "joined", tone=2),
@@ -320,8 +320,8 @@ def moves(ways: Mapping[str, Callable[[int], float]], title: str) -> Chart:
         Axis("milliseconds per step", log=True),
         tuple(series),
         stamp=MODEL,
-        see="A move pays where its line is below the dashed one. Lines that end level save bytes only, lines "
-        "that climb with K pay for rounds or for what is gathered.",
+        see="A move pays where its line is below the dashed one. On the right all those climb that still pay "
+        "for the rounds of a ring, or gather from everybody.",
     )
 
 

@@ -78,6 +78,14 @@ def test_time_is_that_of_the_slowest_message_round_after_round(name):
     assert drawn(name).title.endswith(f"{len(frames) - 1} rounds, {far} ms")
 
 
+@each
+def test_what_a_round_waits_for_is_told_by_the_cables_that_it_takes(name):
+    told = {2: "NVLink, 900 MB each", 36: "one cable, 4 messages each way"}
+    told[9] = "2 cables, 450 MB each" if name == "flat ring" else "4 cables, 450 MB each way"
+    for frame, took in zip(drawn(name).frames[1:], TOOK[name], strict=True):
+        assert frame.facts["Waits for"] == told[took]
+
+
 def test_all_three_take_what_the_formulas_charge():
     totals = [1e-3 * sum(TOOK[name]) for name in PLANS]
     assert totals == pytest.approx(
