@@ -14,7 +14,7 @@ import time
 import types
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from scalelab.measure.ranks import crash, ctrl_c
 
@@ -68,7 +68,7 @@ def _agent(entry, arguments, workers, deadline, folder):
             result = super()._monitor_workers(group)
             # A rank whose result is delivered still waits for the others, and any exit but 0 torch
             # reports itself. Its process id tells less: it is free before the exit code is known.
-            codes = [process.exitcode for process in self._pcontext._pc.processes]
+            codes = [process.exitcode for process in cast(Any, self._pcontext)._pc.processes]
             gone = [
                 worker.global_rank
                 for worker, code in zip(group.workers, codes, strict=True)

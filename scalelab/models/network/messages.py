@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -255,7 +255,8 @@ def double_binary_tree(workers: int, blocks: int = 1) -> MessagePlan:
     edges = [(tree, up, low) for tree, parents in enumerate(trees) for low, up in parents.items()]
     turns = _turns(edges)
     has = {(tree, up): blocks for tree, up, _ in edges if up not in trees[tree]}  # the roots
-    done, rounds = dict.fromkeys(edges, 0), []
+    done = dict.fromkeys(edges, 0)
+    rounds: list[Any] = []
     while min(done.values(), default=blocks) < blocks:
         now = [
             (tree, up, low)

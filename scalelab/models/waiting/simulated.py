@@ -9,6 +9,7 @@ the same days who was where, and when.
 import heapq
 from collections import deque
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -97,10 +98,10 @@ def hedged(
     >>> hedged([0, 1], [9, 1], [1, 1], delay=2)
     (array([3., 3.]), 1.0)
     """
-    arrivals, day, copies = _hedged_day(
+    came, day, copies = _hedged_day(
         arrivals, service, again, delay, pools, servers, cancel, budget, seed
     )
-    return np.array(day.done) - arrivals, copies / len(arrivals)
+    return np.array(day.done) - came, copies / len(came)
 
 
 def visits(
@@ -226,9 +227,10 @@ class _Pools:
         # Those who begin take the lowest free seat; who has left by then has left it free.
         for number in sorted(
             (n for n, row in enumerate(self._log) if row[4] is not None),
-            key=lambda n: self._log[n][4],
+            key=lambda n: cast(float, self._log[n][4]),
         ):
-            _, _, pool, _, began, left = self._log[number]
+            _, _, pool, _, started, left = self._log[number]
+            began = cast(float, started)
             while held[pool] and held[pool][0][0] <= began:
                 heapq.heappush(free[pool], heapq.heappop(held[pool])[1])
             seats[number] = heapq.heappop(free[pool])

@@ -6,7 +6,7 @@ widths of the way are bandwidths that were measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from scalelab import units
@@ -177,7 +177,7 @@ def _frame(name, steps, count, machine):
     )
 
 
-def _building(machine) -> Iterator[Shape]:
+def _building(machine):
     """Yield the floors, their names, and the ways between them."""
     widest = max(machine.bandwidths.values())
     for level in ("", *machine.levels):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -127,16 +128,15 @@ def pieces(
 def share_to_keep(efficiency: float, seconds: float, sample: float) -> Chart:
     """Samples that each worker must have to keep an efficiency, for three ways in which an exchange grows."""
     workers = 2.0 ** np.arange(1, 13)
-    ways = {
+    ways: dict[str, Callable] = {
         "not at all": np.ones_like,
         "with each doubling": np.log2,
         "with each worker": lambda k: k - 1,
     }
     series = []
     for tone, (name, grows) in enumerate(ways.items(), 1):
-        work = study.isoefficiency(
-            workers, efficiency, lambda _, k, grows=grows: k * seconds * grows(k)
-        )
+        overhead = partial(_overhead, seconds, grows)
+        work = study.isoefficiency(workers, efficiency, overhead)
         series.append(Points(name, workers, work / sample / workers, "joined", tone=tone))
     return Chart(
         f"What a worker must hold to keep {efficiency:.0%}, by how the exchange grows",
@@ -329,3 +329,9 @@ def _tongue(times, fixed, sample, critical):
         np.concatenate([(middle - spread)[::-1], middle + spread]),
         tone=0,
     )
+
+
+def _overhead(
+    seconds: float, grows: Callable[[float], float], work: float, workers: float
+) -> float:
+    return workers * seconds * grows(workers)

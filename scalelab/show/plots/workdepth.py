@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -280,7 +280,8 @@ def nights(title: str, schedules: Mapping[str, Schedule], long: float) -> Chart:
     for schedule_ in schedules.values():
         ticks.append(first - (schedule_.workers + 1) / 2)
         for slot in schedule_.timeline:
-            chosen[slot.finish - slot.start >= long - 1e-9].append((slot, first - 1 - slot.worker))
+            lane = first - 1 - cast(int, slot.worker)
+            chosen[slot.finish - slot.start >= long - 1e-9].append((slot, lane))
         first -= schedule_.workers + 2
     series = []
     for tone, (is_long, label) in enumerate(

@@ -7,6 +7,7 @@ where somebody cancels it, and is served for nobody, where nobody does.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -124,7 +125,7 @@ def _first(one, done):
 
 def _once(brought):
     """Return who brought each answer: of two at one time, the first that was sent."""
-    found = {}
+    found: dict[Any, Any] = {}
     for _, request, copy in brought:
         found.setdefault(request, copy)
     return found.items()
