@@ -74,8 +74,8 @@ def generations(names: Sequence[str]) -> Chart:
             for tone, (name, values) in enumerate(offers.items(), 1)
         ),
         stamp=DRIVER,
-        see="Where one line is level and another rises, a vendor changed one thing. Over all of them the "
-        "arithmetic grew most and the link least, so a byte from elsewhere costs more FLOPs than it did.",
+        see="Where the peak is level and the memory rises, a vendor changed the memory alone. From end to "
+        "end arithmetic grew most and the link least, so a byte from elsewhere costs more FLOPs than it did.",
     )
 
 

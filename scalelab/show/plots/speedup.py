@@ -145,11 +145,11 @@ def implied(workers: Values, fractions: Values, least: Values, most: Values, sta
         Axis("e(K)"),
         (
             Points("e(K)", workers, fractions, "points", tone=1, low=least, high=most),
-            Points("none", workers, np.zeros(len(workers)), "dashed", tone=0),
+            Points("nothing serial", workers, np.zeros(len(workers)), "dashed", tone=0),
         ),
         stamp=stamp,
-        see="Up to twenty processors the marks climb by more than their bars; from there on they keep their "
-        "height. The first two bars are the longest: near K = 1 an implied fraction is hardly known.",
+        see="Up to twenty processors the marks climb by more than their bars; from there on they stay near "
+        "one height. The first two bars are the longest: near K = 1 an implied fraction is hardly known.",
     )
 
 
