@@ -97,10 +97,10 @@ def hedged(
     >>> hedged([0, 1], [9, 1], [1, 1], delay=2)
     (array([3., 3.]), 1.0)
     """
-    arrivals, day, copies = _hedged_day(
+    came, day, copies = _hedged_day(
         arrivals, service, again, delay, pools, servers, cancel, budget, seed
     )
-    return np.array(day.done) - arrivals, copies / len(arrivals)
+    return np.array(day.done) - came, copies / len(came)
 
 
 def visits(
@@ -220,15 +220,15 @@ class _Pools:
 
     def visits(self, servers):
         """Return who was where, after all is done."""
-        seats = {}
+        seats: dict[int, int] = {}
         free = [list(range(min(servers, len(self._log)))) for _ in self._lines]
         held: list[list[tuple[float, int]]] = [[] for _ in self._lines]
         # Those who begin take the lowest free seat; who has left by then has left it free.
-        for number in sorted(
-            (n for n, row in enumerate(self._log) if row[4] is not None),
-            key=lambda n: self._log[n][4],
-        ):
-            _, _, pool, _, began, left = self._log[number]
+        starts = [
+            (began, number) for number, row in enumerate(self._log) if (began := row[4]) is not None
+        ]
+        for began, number in sorted(starts):
+            pool, left = self._log[number][2], self._log[number][5]
             while held[pool] and held[pool][0][0] <= began:
                 heapq.heappush(free[pool], heapq.heappop(held[pool])[1])
             seats[number] = heapq.heappop(free[pool])

@@ -124,7 +124,7 @@ def _first(one, done):
 
 def _once(brought):
     """Return who brought each answer: of two at one time, the first that was sent."""
-    found = {}
+    found: dict[int, bool] = {}
     for _, request, copy in brought:
         found.setdefault(request, copy)
     return found.items()

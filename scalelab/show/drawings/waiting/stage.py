@@ -43,7 +43,9 @@ class Stage:
         yield Shape("in line", "text", _FRONT + 9, 7, text=line, align="end")
         yield Shape("servers", "text", _SERVER[0], 7, text="server" + "s" * (len(seats) > 1))
         yield Shape("answered", "text", _ANSWERED + 29, 7, text="answered")
-        held = {one.pool * self.servers + one.server: one for one in found if one.is_served(now)}
+        held = {
+            one.pool * self.servers + (one.server or 0): one for one in found if one.is_served(now)
+        }
         for seat in seats:
             yield Shape(f"server {seat + 1}", "box", _SERVER[0], _lane(seat), *_SERVER[1:])
         for seat in seats:
