@@ -221,16 +221,24 @@ class _Pools:
 
     def visits(self, servers):
         """Return who was where, after all is done."""
-        seats = {}
+        seats: dict[int, int] = {}
         free = [list(range(min(servers, len(self._log)))) for _ in self._lines]
         held: list[list[tuple[float, int]]] = [[] for _ in self._lines]
         # Those who begin take the lowest free seat; who has left by then has left it free.
+<<<<<<< HEAD
         for number in sorted(
             (n for n, row in enumerate(self._log) if row[4] is not None),
             key=lambda n: cast(float, self._log[n][4]),
         ):
             _, _, pool, _, started, left = self._log[number]
             began = cast(float, started)
+=======
+        starts = [
+            (began, number) for number, row in enumerate(self._log) if (began := row[4]) is not None
+        ]
+        for began, number in sorted(starts):
+            pool, left = self._log[number][2], self._log[number][5]
+>>>>>>> draw-c
             while held[pool] and held[pool][0][0] <= began:
                 heapq.heappush(free[pool], heapq.heappop(held[pool])[1])
             seats[number] = heapq.heappop(free[pool])

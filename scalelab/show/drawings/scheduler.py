@@ -190,7 +190,8 @@ def _graph(known, tone):
         x, y = known.place[node]
         yield Shape(
             f"task {letter}", "block", x, y,
-            width=_UNIT * known.dag.nodes[node]["weight"] - 2, height=_HIGH, tone=tone.get(node, _WAITING), text=letter,
+            width=_UNIT * known.dag.nodes[node]["weight"] - 2, height=_HIGH,
+            tone=tone.get(node, _WAITING), text=letter,
         )  # fmt: skip
 
 

@@ -125,7 +125,11 @@ def _first(one, done):
 
 def _once(brought):
     """Return who brought each answer: of two at one time, the first that was sent."""
+<<<<<<< HEAD
     found: dict[Any, Any] = {}
+=======
+    found: dict[int, bool] = {}
+>>>>>>> draw-c
     for _, request, copy in brought:
         found.setdefault(request, copy)
     return found.items()
