@@ -9,7 +9,6 @@ the same days who was where, and when.
 import heapq
 from collections import deque
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -225,20 +224,11 @@ class _Pools:
         free = [list(range(min(servers, len(self._log)))) for _ in self._lines]
         held: list[list[tuple[float, int]]] = [[] for _ in self._lines]
         # Those who begin take the lowest free seat; who has left by then has left it free.
-<<<<<<< HEAD
-        for number in sorted(
-            (n for n, row in enumerate(self._log) if row[4] is not None),
-            key=lambda n: cast(float, self._log[n][4]),
-        ):
-            _, _, pool, _, started, left = self._log[number]
-            began = cast(float, started)
-=======
         starts = [
             (began, number) for number, row in enumerate(self._log) if (began := row[4]) is not None
         ]
         for began, number in sorted(starts):
             pool, left = self._log[number][2], self._log[number][5]
->>>>>>> draw-c
             while held[pool] and held[pool][0][0] <= began:
                 heapq.heappush(free[pool], heapq.heappop(held[pool])[1])
             seats[number] = heapq.heappop(free[pool])

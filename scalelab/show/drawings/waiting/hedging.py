@@ -7,7 +7,6 @@ where somebody cancels it, and is served for nobody, where nobody does.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -125,11 +124,7 @@ def _first(one, done):
 
 def _once(brought):
     """Return who brought each answer: of two at one time, the first that was sent."""
-<<<<<<< HEAD
-    found: dict[Any, Any] = {}
-=======
     found: dict[int, bool] = {}
->>>>>>> draw-c
     for _, request, copy in brought:
         found.setdefault(request, copy)
     return found.items()

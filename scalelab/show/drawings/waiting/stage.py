@@ -44,13 +44,7 @@ class Stage:
         yield Shape("servers", "text", _SERVER[0], 7, text="server" + "s" * (len(seats) > 1))
         yield Shape("answered", "text", _ANSWERED + 29, 7, text="answered")
         held = {
-<<<<<<< HEAD
-            one.pool * self.servers + one.server: one
-            for one in found
-            if one.server is not None and one.is_served(now)
-=======
             one.pool * self.servers + (one.server or 0): one for one in found if one.is_served(now)
->>>>>>> draw-c
         }
         for seat in seats:
             yield Shape(f"server {seat + 1}", "box", _SERVER[0], _lane(seat), *_SERVER[1:])
