@@ -26,7 +26,7 @@ SINGLE = """
 # Here no number is asked for, or none is answered.
 OTHERWISE = """
     *.advice autograd.* cores.* ledger.ledger dags.* hardware.* messages.* network.half_size omission.*
-    pipeline.dag preempted.* rank_dags.* reached.* schedule.* simulated.* sizing.worth_a_look stats.*
+    pipeline.dag preempted.* rank_dags.* reached.* reuse.* schedule.* simulated.* sizing.worth_a_look stats.*
     laws.after_losses timeline.* transformer.*parameters units.*
     workdepth.critical_path workdepth.depth workdepth.work
 """
