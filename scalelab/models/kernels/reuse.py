@@ -88,12 +88,10 @@ def found(
             if before:
                 last = before[-1]
                 passing = frozenset().union(*(one.touches for _, one in walks[last : turn + 1]))
-                each = piece if walks[last][0] == group else vector
-                places[turn][name] = holds(each * len(passing), caches)
+                at_once = piece if walks[last][0] == group else vector
+                places[turn][name] = holds(at_once * len(passing), caches)
                 if walks[last][1].writes == name:
                     places[last][name] = places[turn][name]
         places[turn].setdefault(walk.writes, MEMORY)
-    answer, rest = [], iter(places)
-    for group in groups:
-        answer.append([next(rest) for _ in group])
-    return answer
+    rest = iter(places)
+    return [[next(rest) for _ in each] for each in groups]

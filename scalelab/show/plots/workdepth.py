@@ -277,11 +277,11 @@ def nights(title: str, schedules: Mapping[str, Schedule], long: float) -> Chart:
     rows, ticks = sum(one.workers + 2 for one in schedules.values()), []
     chosen: dict[bool, list] = {False: [], True: []}
     first = float(rows)
-    for schedule_ in schedules.values():
-        ticks.append(first - (schedule_.workers + 1) / 2)
-        for slot in schedule_.timeline:
-            chosen[slot.finish - slot.start >= long - 1e-9].append((slot, first - 1 - slot.worker))
-        first -= schedule_.workers + 2
+    for one in schedules.values():
+        ticks.append(first - (one.workers + 1) / 2)
+        for slot in one.timeline:
+            chosen[slot.finish - slot.start >= long - 1e-9].append((slot, first - _at_worker(slot)))
+        first -= one.workers + 2
     series = []
     for tone, (is_long, label) in enumerate(
         [(False, "a benchmark"), (True, "the suite, or a part")], 1
