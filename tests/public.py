@@ -17,6 +17,7 @@ from scalelab.models.cost.spot import Spot
 from scalelab.models.cost.step import Step
 from scalelab.models.graphs import pipeline, schedule
 from scalelab.models.kernels import roofline
+from scalelab.models.kernels.reuse import Walk
 from scalelab.models.kernels.transformer import Transformer
 from scalelab.models.machines import hardware, memory
 from scalelab.models.network import algorithms, messages
@@ -43,12 +44,14 @@ MEANT = {  # by the name of the parameter, where not just any plausible number w
     "apart": st.booleans(),
     "batches": st.just([[3, 4], [4, 3]]),
     "block": st.none(),
+    "caches": st.just({"L1d": 48, "L2": 1000}),
     "causal": st.booleans(),
     "collective": COLLECTIVE,
     "dag": st.just(pipeline.dag(2, 3)),
     "device": st.builds(hardware.device, st.sampled_from(hardware.names())),
     "dtype": st.sampled_from(["fp64", "fp32", "bf16"]),
     "failures": COLUMN,
+    "groups": st.just([[Walk(("a", "b"), "t"), Walk(("t", "c"), "d")]]),
     "grid": st.just(ElectricityGrid(475, "Germany", "2023")),
     "kind": st.sampled_from([*roofline.ADVICE, *bottleneck.ADVICE]),
     "kv_heads": st.sampled_from([1, None]),

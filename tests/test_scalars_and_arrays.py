@@ -27,8 +27,8 @@ SINGLE = """
 # Here no number is asked for, or none is answered.
 OTHERWISE = """
     *.advice autograd.* cores.* ledger.ledger dags.* epoch.* failures.stretches hardware.* messages.*
-    network.half_size omission.* pipeline.dag preempted.* rank_dags.* reached.* rungs.crossings schedule.*
-    simulated.* sizing.worth_a_look stats.*
+    network.half_size omission.* pipeline.dag preempted.* rank_dags.* reached.* reuse.* rungs.crossings
+    schedule.* simulated.* sizing.worth_a_look stats.*
     laws.after_losses timeline.* transformer.*parameters units.*
     workdepth.critical_path workdepth.depth workdepth.work
 """

@@ -70,9 +70,8 @@ def found(
     piece = real(
         "piece", piece, "it is the part of a vector done at once, in bytes", 0, vector, above=True
     )
-    walks: list[tuple[int, Walk]] = []
     try:
-        walks += [(at, walk) for at, group in enumerate(groups) for walk in group]
+        walks = [(at, walk) for at, group in enumerate(groups) for walk in group]
         ordered = all(isinstance(walk, Walk) for _, walk in walks)
     except TypeError:
         ordered = False
@@ -82,19 +81,17 @@ def found(
         )
     holds(0, caches)
     places: list[dict[str, str]] = [{} for _ in walks]
-    for turn, (own, walk) in enumerate(walks):
+    for turn, (group, walk) in enumerate(walks):
         for name in walk.reads:
             before = [one for one in range(turn) if name in walks[one][1].touches]
             places[turn][name] = MEMORY
             if before:
                 last = before[-1]
                 passing = frozenset().union(*(one.touches for _, one in walks[last : turn + 1]))
-                each = piece if walks[last][0] == own else vector
-                places[turn][name] = holds(each * len(passing), caches)
+                at_once = piece if walks[last][0] == group else vector
+                places[turn][name] = holds(at_once * len(passing), caches)
                 if walks[last][1].writes == name:
                     places[last][name] = places[turn][name]
         places[turn].setdefault(walk.writes, MEMORY)
-    answer, rest = [], iter(places)
-    for group in groups:
-        answer.append([next(rest) for _ in group])
-    return answer
+    rest = iter(places)
+    return [[next(rest) for _ in each] for each in groups]

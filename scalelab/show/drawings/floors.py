@@ -6,7 +6,7 @@ widths of the way are bandwidths that were measured.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from scalelab import units
@@ -146,7 +146,7 @@ def _stays(group, machine):
     return frozenset(caches[caches.index(first) :] if first in caches else ())
 
 
-def _y(machine, level=""):
+def _y(machine: _Machine, level: str = "") -> float:
     """Return the height of a level, or of the arithmetic above all."""
     return _TOP + _FLOOR * (machine.levels.index(level) + 1 if level else 0)
 
@@ -177,7 +177,7 @@ def _frame(name, steps, count, machine):
     )
 
 
-def _building(machine):
+def _building(machine: _Machine) -> Iterator[Shape]:
     """Yield the floors, their names, and the ways between them."""
     widest = max(machine.bandwidths.values())
     for level in ("", *machine.levels):

@@ -187,10 +187,9 @@ def _graph(known, tone):
             to_x - x, to_y - y - _HIGH - 1, tone=_CHAIN if on else _WAITING, weight=2.4 if on else 1,
         )  # fmt: skip
     for node, letter in known.letters.items():
-        x, y = known.place[node]
+        (x, y), cost = known.place[node], known.dag.nodes[node]["weight"]
         yield Shape(
-            f"task {letter}", "block", x, y,
-            width=_UNIT * known.dag.nodes[node]["weight"] - 2, height=_HIGH,
+            f"task {letter}", "block", x, y, _UNIT * cost - 2, _HIGH,
             tone=tone.get(node, _WAITING), text=letter,
         )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -277,12 +277,11 @@ def nights(title: str, schedules: Mapping[str, Schedule], long: float) -> Chart:
     rows, ticks = sum(one.workers + 2 for one in schedules.values()), []
     chosen: dict[bool, list] = {False: [], True: []}
     first = float(rows)
-    for schedule_ in schedules.values():
-        ticks.append(first - (schedule_.workers + 1) / 2)
-        for slot in schedule_.timeline:
-            lane = first - 1 - cast(int, slot.worker)
-            chosen[slot.finish - slot.start >= long - 1e-9].append((slot, lane))
-        first -= schedule_.workers + 2
+    for one in schedules.values():
+        ticks.append(first - (one.workers + 1) / 2)
+        for slot in one.timeline:
+            chosen[slot.finish - slot.start >= long - 1e-9].append((slot, first - _at_worker(slot)))
+        first -= one.workers + 2
     series = []
     for tone, (is_long, label) in enumerate(
         [(False, "a benchmark"), (True, "the suite, or a part")], 1

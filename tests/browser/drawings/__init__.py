@@ -1,0 +1,1 @@
+"""Drawings that play, in a real browser."""
