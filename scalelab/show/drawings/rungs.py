@@ -64,7 +64,8 @@ def way_out(
 
 def _begins(crossings):
     """Return when each sets out: at once, or when the one before it on the same rung has arrived."""
-    free, found = {}, {}
+    free: dict[str, float] = {}
+    found: dict[str, float] = {}
     for one in crossings:
         found[one.what] = free.get(one.rung, 0.0)
         free[one.rung] = found[one.what] + one.seconds
