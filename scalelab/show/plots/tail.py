@@ -82,8 +82,8 @@ def requests(title: str, seconds: ArrayLike, stamp: Stamp | None = None) -> Char
         Axis("response, ms", log=True),
         tuple(series),
         stamp=stamp,
-        see="Half of the requests lie below the p50, and no more than one in a hundred above the p99. The mean "
-        "lies where the slow ones have pulled it.",
+        see="Half of the requests lie below the p50, and no more than one in a hundred above the p99. The "
+        "mean lies where the slow ones have pulled it.",
     )
 
 
@@ -294,7 +294,7 @@ def stragglers(title: str, workers: np.ndarray, columns: Mapping[str, ArrayLike]
     return Chart(
         title,
         Axis("workers K", log=True, ticks=(1, 8, 64, 512, 4096)),
-        Axis("mean step, in means of one worker", low=1.0),
+        Axis("step, in means of one worker", low=1.0),
         tuple(series),
         stamp=MODEL,
         see="Each time has the same mean and about the same scatter. What decides is how rare the very long "
