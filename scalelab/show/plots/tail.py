@@ -82,22 +82,23 @@ def requests(title: str, seconds: ArrayLike, stamp: Stamp | None = None) -> Char
         Axis("response, ms", log=True),
         tuple(series),
         stamp=stamp,
-        see="Half of all requests lie below the p50 and one in a hundred above the p99. The mean lies where "
-        "the slow ones have pulled it.",
+        see="Half of the requests lie below the p50, and no more than one in a hundred above the p99. The "
+        "mean lies where the slow ones have pulled it.",
     )
 
 
 def repeated(title: str, tests: Mapping[int, ArrayLike], true: float) -> Chart:
     """What several tests of so many requests each report, and what they should."""
     sizes = np.repeat(list(tests), [np.size(found) for found in tests.values()])
+    reported = np.concatenate([*tests.values()])
     ends = [min(tests), max(tests)]
     return Chart(
         title,
         Axis("requests in a test", log=True, ticks=tuple(tests)),
-        Axis("p99 that a test reports, in mean responses", low=0.0),
+        Axis("p99 reported, in mean responses", low=float(np.floor(reported.min()))),
         (
             Points("the true p99", ends, [true, true], "dashed", tone=0),
-            Points("one test", sizes, np.concatenate([*tests.values()]), "points", tone=2),
+            Points("one test", sizes, reported, "points", tone=2),
         ),
         stamp=MODEL,
         see="Nothing differs between the points of a column but luck. Ten times as many requests bring them "
@@ -115,7 +116,7 @@ def inside(title: str, mean: float, share: float) -> Chart:
     ends = [0.0, times.max()]
     return Chart(
         title,
-        Axis("conversations inside"),
+        Axis("conversations inside", low=float(counts[0])),
         Axis("share of the time, %", low=0.0),
         (
             Points("so many are inside", counts, times, tone=1),
@@ -293,7 +294,7 @@ def stragglers(title: str, workers: np.ndarray, columns: Mapping[str, ArrayLike]
     return Chart(
         title,
         Axis("workers K", log=True, ticks=(1, 8, 64, 512, 4096)),
-        Axis("mean time of a step, in means of one worker", low=1.0),
+        Axis("step, in means of one worker", low=1.0),
         tuple(series),
         stamp=MODEL,
         see="Each time has the same mean and about the same scatter. What decides is how rare the very long "

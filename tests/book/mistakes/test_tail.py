@@ -10,8 +10,10 @@ import pytest
 
 from scalelab.measure.serving import load
 from scalelab.models import machines, waiting
+from scalelab.show import drawings
 from scalelab.show.plots import tail as figures
 from tests.notebooks import chapter
+from tests.show.drawings import every
 
 CELLS = {cell["id"]: cell["source"] for cell in chapter("04_tail").nb.cells}
 
@@ -145,21 +147,15 @@ def test_the_played_p99_lies_on_the_side_of_the_formula_that_the_text_names():
 
 
 @pytest.mark.parametrize("delay", [0.035, 0.150])
-def test_most_cancelled_copies_cost_no_service(delay, monkeypatch):
+def test_most_cancelled_copies_cost_no_service(delay):
     """Twenty servers, 80% busy, as in the chapter: services that were started beyond one each."""
-    started = []
-
-    class Counting(waiting.simulated._Pools):
-        def enter(self, request, now, seconds, pool):
-            started.extend([request] * bool(self._idle[pool]))
-            super().enter(request, now, seconds, pool)
-
-    monkeypatch.setattr(waiting.simulated, "_Pools", Counting)
     rng = np.random.default_rng(6)
     come = np.cumsum(rng.exponential(1 / 1600, 30_000))
     takes, again = rng.exponential(0.010, (2, 30_000))
-    _, copies = waiting.simulated.hedged(come, takes, again, delay, pools=20)
-    assert 0 < len(started) / 30_000 - 1 < 0.4 * copies
+    visits = waiting.simulated.hedged_visits(come, takes, again, delay, pools=20)
+    copies = sum(one.copy for one in visits)
+    started = sum(one.began is not None for one in visits)
+    assert 0 < started - 30_000 < 0.4 * copies
 
 
 def test_the_two_servers_collapse_with_almost_any_services():
@@ -250,3 +246,39 @@ def test_a_server_that_overlaps_prompts_and_caches_answers_more_than_one_that_do
     assert f"never more than {1 / (computing + reading):.1f} answers" in said
     assert 1 / max(computing, reading) > 1.5 * names["most"]
     assert "does one thing after the other" in CELLS["chat-batch-read"]
+
+
+PLAYED = {
+    "queue-watch": "a queue",
+    "pool-watch": "queues for several servers",
+    "omission-watch": "a load test",
+    "fan-watch": "fan-out",
+    "hedge-watch": "a hedge",
+    "step-watch": "a step that waits",
+}
+
+
+@pytest.mark.parametrize("cell", PLAYED)
+def test_what_the_page_plays_is_what_was_tested_and_read_in_a_browser(cell):
+    *body, shown = ast.parse(CELLS[cell]).body
+    names = {"np": np, "drawings": drawings}
+    exec(compile(ast.Module(body, []), cell, "exec"), names)
+    played = eval(compile(ast.Expression(shown.value), cell, "eval"), names)
+    assert played.html() == every()[PLAYED[cell]]().html()
+
+
+def test_the_page_says_of_its_drawings_what_they_show():
+    """Waits of 0, 8 and 11 ms; copies that halve the slowest answer, for 10 ms of work or for 40."""
+    facts = {
+        name: [one.frames[-1].facts for one in every()[name]().drawings]
+        for name in ("a queue", "queues for several servers", "a hedge")
+    }
+    waits = [float(one["Mean wait so far"].split()[0]) for one in facts["a queue"]]
+    assert [round(one) for one in waits] == [0, 8, 11]
+    assert "wait 0, 8 and 11 ms on average" in CELLS["queue-watch-read"]
+    assert facts["queues for several servers"][1]["Mean wait so far"] == "0 ms"
+    slowest = [one["Slowest answer so far"] for one in facts["a hedge"]]
+    assert slowest == ["100 ms", "50 ms", "50 ms"]
+    work = [float(one["Work of the servers"].split()[0]) for one in facts["a hedge"]]
+    assert [one - work[0] for one in work] == [0, 10, 40]
+    assert "costs 10 ms of work in 160" in CELLS["hedge-watch-read"]

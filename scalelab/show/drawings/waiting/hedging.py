@@ -15,7 +15,7 @@ from scalelab.arguments import real
 from scalelab.models.checking import Numbers
 from scalelab.models.waiting.simulated import hedged_visits
 from scalelab.show.drawings.drawing import Drawing, Frame
-from scalelab.show.drawings.waiting.rows import WIDE, Rows, few, ms, until
+from scalelab.show.drawings.waiting.rows import WIDE, TimeRows, few, ms, until
 from scalelab.show.drawings.waiting.stage import (
     DONE,
     MOST,
@@ -53,7 +53,7 @@ def hedge(
     found = told_apart(hedged_visits(arrivals, service, again, delay, cancel=cancel, seed=seed))
     first = np.atleast_1d(np.asarray(arrivals, float)).round(9).tolist()
     few(len(first), MOST, "arrivals")
-    rows = Rows(_STAGE.high + 6, len(first), until(horizon, max(one.left for one in found)))
+    rows = TimeRows(_STAGE.high + 6, len(first), until(horizon, max(one.left for one in found)))
     done = [
         min(one.left for one in found if one.request == at and one.began is not None)
         for at in range(len(first))

@@ -13,7 +13,7 @@ from scalelab.arguments import real
 from scalelab.models.checking import Numbers
 from scalelab.models.waiting.simulated import visits, waiting
 from scalelab.show.drawings.drawing import Drawing, Frame
-from scalelab.show.drawings.waiting.rows import WIDE, Rows, few, ms, until
+from scalelab.show.drawings.waiting.rows import WIDE, TimeRows, few, ms, until
 from scalelab.show.drawings.waiting.stage import (
     DONE,
     MOST,
@@ -46,7 +46,7 @@ def load_test(
     limit = real("limit", limit, _LIMIT, 0)
     found = told_apart(visits(planned + late if waits else planned, service))
     last = max(one.left for one in found)
-    rows = Rows(_STAGE.high + 6, len(found), until(None, last))
+    rows = TimeRows(_STAGE.high + 6, len(found), until(None, last))
     moments = [-1.0, *sorted({*planned.tolist(), *(one.left for one in found)})]
     due = planned.tolist()
     frames = tuple(

@@ -10,7 +10,7 @@ from scalelab import units
 from scalelab.models.checking import Numbers
 from scalelab.models.waiting.simulated import visits
 from scalelab.show.drawings.drawing import Drawing, Frame
-from scalelab.show.drawings.waiting.rows import WIDE, Rows, few, ms, until
+from scalelab.show.drawings.waiting.rows import WIDE, TimeRows, few, ms, until
 from scalelab.show.drawings.waiting.stage import (
     MOST,
     MOST_SERVERS,
@@ -38,7 +38,7 @@ def queue(
     few(servers * pools, MOST_SERVERS, "servers")
     last = max(one.left for one in found)
     stage = Stage(servers, pools)
-    rows = Rows(stage.high + 6, len(found), until(horizon, last))
+    rows = TimeRows(stage.high + 6, len(found), until(horizon, last))
     moments = [-1.0, *sorted({t for one in found for t in (one.came, one.left)})]
     frames = tuple(
         _frame(found, rows, before, now, stage)

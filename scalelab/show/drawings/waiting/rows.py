@@ -22,7 +22,7 @@ _STEPS = (1, 2, 2.5, 5, 10)
 
 
 @dataclass(frozen=True)
-class Rows:
+class TimeRows:
     """Rows for so many things, from `top` downwards, over so many seconds; `left` is where time begins."""
 
     top: float

@@ -13,7 +13,7 @@ from scalelab.models.checking import Numbers, numbers
 from scalelab.models.waiting import tail
 from scalelab.refusal import Refusal
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
-from scalelab.show.drawings.waiting.rows import HIGH, WIDE, Rows, few, ms, until
+from scalelab.show.drawings.waiting.rows import HIGH, WIDE, TimeRows, few, ms, until
 from scalelab.show.plots import MODEL
 
 MOST = 10  # pages, and calls to each
@@ -41,7 +41,9 @@ def fan_out(
         )
     limit = real("limit", limit, _LIMIT, 0)
     few(max(times.shape), MOST, "times")
-    rows = Rows(_TOP, times.shape[1], until(horizon, float(times.max())), left=26.0, right=_RIGHT)
+    rows = TimeRows(
+        _TOP, times.shape[1], until(horizon, float(times.max())), left=26.0, right=_RIGHT
+    )
     frames = [_frame(times, limit, rows, done, whole, part) for done in range(len(times) + 1)]
     last = frames[-1]
     frames.append(Frame(_end(times, limit, whole, part), last.shapes, last.facts))
