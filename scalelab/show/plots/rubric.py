@@ -177,10 +177,12 @@ def held(report: Report) -> Chart:
 
 def each_pass(studies: Mapping[str, Sequence[Pass]]) -> Chart:
     """Every pass as a point: what it took, and what came out."""
+    qualities = [one.quality for passes in studies.values() for one in passes]
+    room = 0.2 * max(max(qualities) - min(qualities), 0.02)
     return Chart(
         "Every pass: how long it took, and how good it was",
         Axis("seconds", low=0.0),
-        Axis("held-out accuracy"),
+        Axis("held-out accuracy", low=min(qualities) - room, high=max(qualities) + room),
         tuple(
             Points(
                 name,

@@ -1,5 +1,7 @@
 """The figures of section 41.6, against what they draw from."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -56,3 +58,11 @@ def test_as_many_took_longer_as_did():
     assert drawn(chart, "load").x.tolist() == [10, 20, 30, 40]
     assert drawn(chart, "load").y.tolist() == [100, 75, 50, 25]
     assert drawn(chart, "promised").x.tolist() == [50, 50]
+
+
+def test_every_pass_is_a_point_of_its_group():
+    passes = [SimpleNamespace(seconds=t, quality=q, stamp=None) for t, q in ((9, 1.0), (5, 0.9))]
+    chart = figures.each_pass({"one": passes[:1], "two": passes[1:]})
+    assert [(one.x[0], one.y[0]) for one in chart.series] == [(9, 1.0), (5, 0.9)]
+    assert 0.8 < chart.y.low < 0.9
+    assert 1.0 < chart.y.high < 1.1
