@@ -7,9 +7,9 @@ from markupsafe import Markup
 
 from scalelab.show.template import rendered
 from tests.browser.conftest import nothing
+from tests.browser.drawings.test_stepper import Playing
 from tests.browser.figures import GO
 from tests.browser.test_figures import PHONE
-from tests.browser.drawings.test_stepper import Playing
 from tests.sampling import sampled
 from tests.show.drawings import every
 
