@@ -102,7 +102,7 @@ def test_every_task_of_a_watched_schedule_is_a_bar_of_its_own():
 
 
 def test_a_pipeline_shows_which_micro_batch_is_where_and_gpipe_waits_in_its_middle():
-    for one in drawings.pipeline(4, 4):
+    for one in drawings.graphs.pipeline(4, 4):
         pieces = 2 if "interleaved" in one.name else 1
         for letter in "FBW":
             numbers = [
@@ -307,7 +307,7 @@ def test_of_the_two_scans_one_is_work_efficient_and_it_is_named():
 def test_the_activations_of_one_of_two_pieces_count_half_as_the_page_says():
     """By the formula of Korthikanti et al., p (1 + (p - 1) / (p v)), which holds eleven halves here."""
     assert graphs.in_flight(4, 32, chunks=2) == 4 * (1 + 3 / (4 * 2)) == 11 / 2
-    (interleaved,) = [one for one in drawings.pipeline(3, 6) if "interleaved" in one.name]
+    (interleaved,) = [one for one in drawings.graphs.pipeline(3, 6) if "interleaved" in one.name]
     held = [frame.facts["Held now, stage by stage"].split(", ") for frame in interleaved.frames]
     assert {float(one) % 1 for stages in held for one in stages} == {0, 0.5}
     assert "count as half a micro-batch" in CHAPTER["pipeline-interleaved"]

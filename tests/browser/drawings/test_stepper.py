@@ -10,7 +10,8 @@ from markupsafe import Markup
 from playwright.sync_api import expect
 
 from scalelab.models.network import messages
-from scalelab.show.drawings import Drawing, Frame, Shape, Stepper, all_reduce
+from scalelab.show.drawings import Drawing, Frame, Shape, Stepper
+from scalelab.show.drawings.network import all_reduce
 from scalelab.show.drawings.stepper import path
 from scalelab.show.template import rendered
 from tests.browser.conftest import nothing, visiting

@@ -10,7 +10,8 @@ from bs4 import BeautifulSoup
 from scalelab.models.network import messages
 from scalelab.records import Stamp
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Drawing, Frame, Shape, Stepper, all_reduce
+from scalelab.show.drawings import Drawing, Frame, Shape, Stepper
+from scalelab.show.drawings.network import all_reduce
 from tests.show.test_hostile import evil, read
 
 HEAVIEST = 60_000  # bytes of a drawing, compressed

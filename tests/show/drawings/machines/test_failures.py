@@ -6,7 +6,8 @@ import pytest
 
 from scalelab.models import machines
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, interrupted
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.machines import interrupted
 
 BROKEN = {65: 2, 205: 4, 290: 1, 455: 3}  # minutes, and which machine
 RUN = {"write": 10, "restart": 10, "until": 500}

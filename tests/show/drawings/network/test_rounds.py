@@ -9,7 +9,8 @@ import pytest
 from scalelab.models.network import algorithms, messages
 from scalelab.models.network.network import Network
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, all_reduce
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.network import all_reduce
 
 K = 8
 PLANS = {name: plan(K) for name, plan in messages.ALL_REDUCE.items()} | {

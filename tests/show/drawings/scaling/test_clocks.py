@@ -3,7 +3,8 @@
 import pytest
 
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, from_profile, two_clocks
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.scaling import from_profile, two_clocks
 
 JOBS = {"the job stays": False, "the job grows": True}
 READINGS = {"an exchange": True, "work of one worker": False}

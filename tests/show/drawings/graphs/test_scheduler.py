@@ -6,7 +6,8 @@ import pytest
 
 from scalelab.models import graphs
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, greedy
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.graphs import greedy
 
 WORKERS = (2, 4, 8)
 TREE = {f"{k} workers": (k, "first ready") for k in WORKERS}

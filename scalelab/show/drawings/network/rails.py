@@ -13,7 +13,7 @@ from scalelab.models.network import hierarchy, messages
 from scalelab.models.network.network import Network
 from scalelab.refusal import Refusal
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
-from scalelab.show.drawings.network import counts
+from scalelab.show.drawings.network.rounds import counts
 from scalelab.show.plots import MODEL
 
 PER_NODE = 4  # GPUs, as many as there is place for

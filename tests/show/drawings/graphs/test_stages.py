@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, pipeline
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.graphs import pipeline
 
 P, M = 3, 6
 SHOWN = {"a pipeline": lambda: Stepper(*pipeline(P, M), choose="schedule")}

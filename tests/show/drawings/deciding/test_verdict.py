@@ -6,7 +6,8 @@ import pytest
 
 from scalelab import rubric
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, four_numbers
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.deciding import four_numbers
 
 K = (1, 2, 4, 8, 16, 32)
 T = (3600, 1880, 1010, 560, 340, 250)

@@ -5,7 +5,8 @@ import pytest
 from scalelab import units
 from scalelab.models.network.network import Network
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, bucketed
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.network import bucketed
 
 SIZE, BACKWARD, WORKERS, UNTIL = 100e6, 0.030, 8, 0.060
 SLOW = Network(alpha=30e-6, beta=1 / 10e9)

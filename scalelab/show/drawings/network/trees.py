@@ -11,7 +11,7 @@ from scalelab import units
 from scalelab.arguments import whole
 from scalelab.models.network import messages
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
-from scalelab.show.drawings.network import counts, paid
+from scalelab.show.drawings.network.rounds import counts, paid
 from scalelab.show.plots import MODEL
 
 _WIDE, _HIGH = 360.0, 372.0

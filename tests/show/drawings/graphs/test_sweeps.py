@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, scan
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.graphs import scan
 
 MOVES = [3, 1, 4, 1, 5, 9, 2, 6]
 SHOWN = {"partial sums": lambda: Stepper(scan(MOVES))}

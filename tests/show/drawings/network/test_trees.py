@@ -7,7 +7,8 @@ import pytest
 
 from scalelab.models.network import messages
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, two_trees
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.network import two_trees
 from tests.models import collective_simulator as simulator
 
 K = 8

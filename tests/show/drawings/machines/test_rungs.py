@@ -4,7 +4,8 @@ import pytest
 
 from scalelab.models import machines
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, way_out
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.machines import way_out
 
 DGX = machines.node("DGX H100")
 ARITHMETIC = 6 * 70e9 * 4096 / (8 * 989.5e12) / 0.4

@@ -4,7 +4,8 @@ import pytest
 
 from scalelab.models.network.network import Network
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, one_message
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.network import one_message
 
 CARD = Network(alpha=5e-6, beta=1 / 50e9)
 SHOWN = {"one message": lambda: Stepper(one_message(CARD))}

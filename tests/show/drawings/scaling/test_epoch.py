@@ -6,7 +6,8 @@ import pytest
 
 from scalelab.models.scaling import epoch, speedup
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, training_epoch
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.scaling import training_epoch
 from tests.models.scaling.test_epoch import COSTS, PIECES, ticked
 
 COUNTS = (1, 2, 4)

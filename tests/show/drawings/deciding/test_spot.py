@@ -6,7 +6,8 @@ import pytest
 
 from scalelab.models import cost, machines
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, spot_runs
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.deciding import spot_runs
 
 HOUR, DAY, SEED = 3600, 86400, 2
 BETWEEN = machines.mean_time_to_failure(DAY, 8)

@@ -7,7 +7,8 @@ import pytest
 from scalelab.models.network import hierarchy, messages
 from scalelab.models.network.network import Network
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, two_nodes
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.network import two_nodes
 
 SIZE = 3.6e9
 NVLINK, CARD = Network(0, 1 / 450e9), Network(0, 1 / 50e9)

@@ -7,7 +7,8 @@ import pytest
 
 from scalelab import rubric
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, quality_gate
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.deciding import quality_gate
 
 DEVIATION, TOLERANCE = 0.159, 0.3
 NOISE = rubric.Noise(DEVIATION, runs=50)

@@ -5,7 +5,8 @@ import pytest
 from scalelab import data
 from scalelab.measure import probe
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, carried
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.machines import carried
 
 RECORD = data.recorded("probe")
 STAMP = RECORD.samples[0].stamp

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, lens
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.scaling import lens
 
 LENSES = {"the same job, cut (strong)": False, "a job that grows (weak)": True}
 SHOWN = {

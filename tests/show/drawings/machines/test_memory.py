@@ -4,7 +4,8 @@ import pytest
 
 from scalelab.models import machines
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, what_fits
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.machines import what_fits
 
 H100 = machines.device("H100 SXM")
 MODELS = {8: 4, 70: 64}  # billions of parameters, and devices

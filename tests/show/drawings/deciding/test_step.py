@@ -8,7 +8,8 @@ import pytest
 
 from scalelab.models import cost, network, waiting
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, steps
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.deciding import steps
 
 LATENCY, BANDWIDTH, SCATTER = 20e-6, 12.5e9, 0.03
 WIRE = network.Network(alpha=LATENCY, beta=1 / BANDWIDTH)

@@ -3,7 +3,8 @@
 import pytest
 
 from scalelab.refusal import Refusal
-from scalelab.show.drawings import Stepper, cut
+from scalelab.show.drawings import Stepper
+from scalelab.show.drawings.scaling import cut
 
 NODES = (1, 2, 4, 16, 64, 1024)
 SHOWN = {"ceiling": lambda: Stepper(cut("cut", parallel=0.180, serial=0.020, nodes=NODES))}

@@ -1,0 +1,1 @@
+"""The drawings of the room `deciding`, each held against its source."""

@@ -1,0 +1,1 @@
+"""The drawings of the room `graphs`, each held against its source."""

@@ -1,0 +1,1 @@
+"""The drawings of the room `machines`, each held against its source."""

@@ -1,0 +1,1 @@
+"""The drawings of the room `network`, each held against its source."""

@@ -1,0 +1,1 @@
+"""The drawings of the room `scaling`, each held against its source."""

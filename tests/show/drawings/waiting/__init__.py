@@ -1,0 +1,1 @@
+"""The drawings of the room `waiting`, each held against its source."""
