@@ -141,7 +141,13 @@ def share_to_keep(efficiency: float, seconds: float, sample: float) -> Chart:
     return Chart(
         f"What a worker must hold to keep {efficiency:.0%}, by how the exchange grows",
         Axis("workers K", log=True, ticks=tuple(workers[::2])),
-        Axis("samples of a worker", log=True, ticks=(10, 100, 1_000, 10_000)),
+        Axis(
+            "samples of a worker",
+            log=True,
+            low=0.8 * min(one.y.min() for one in series),
+            high=1.5 * max(one.y.max() for one in series),
+            ticks=(10, 100, 1_000, 10_000),
+        ),
         tuple(series),
         stamp=MODEL,
         see="All three begin with the same exchange between two workers. The flat line is a job that "
