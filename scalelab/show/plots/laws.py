@@ -154,10 +154,11 @@ def levers(moves: Mapping[str, tuple[float, float, float]], most: int = 1024) ->
 
 def steps(found: Mapping[str, Mapping[str, float]], stamp: Stamp | None = None) -> Chart:
     """Steps as bars under each other: milliseconds of each part, end to end, in the order given."""
-    rows = np.arange(len(found), 0, -1)
+    rows = [float(row) for row in range(len(found), 0, -1)]
     series = []
     for tone, part in enumerate(next(iter(found.values())), 1):
-        x, y = [], []
+        x: list[float] = []
+        y: list[float] = []
         for row, parts in zip(rows, found.values(), strict=True):
             begin = sum([*parts.values()][: tone - 1])
             if parts[part] > 0:  # a bar of no length would still be a line

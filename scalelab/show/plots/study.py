@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -127,16 +127,14 @@ def pieces(
 def share_to_keep(efficiency: float, seconds: float, sample: float) -> Chart:
     """Samples that each worker must have to keep an efficiency, for three ways in which an exchange grows."""
     workers = 2.0 ** np.arange(1, 13)
-    ways = {
-        "not at all": np.ones_like,
+    levels: dict[str, Callable[[float], float]] = {
+        "not at all": lambda k: 1,
         "with each doubling": np.log2,
         "with each worker": lambda k: k - 1,
     }
     series = []
-    for tone, (name, grows) in enumerate(ways.items(), 1):
-        work = study.isoefficiency(
-            workers, efficiency, lambda _, k, grows=grows: k * seconds * grows(k)
-        )
+    for tone, (name, level) in enumerate(levels.items(), 1):
+        work = study.isoefficiency(workers, efficiency, _lost(seconds, level))
         series.append(Points(name, workers, work / sample / workers, "joined", tone=tone))
     return Chart(
         f"What a worker must hold to keep {efficiency:.0%}, by how the exchange grows",
@@ -153,6 +151,11 @@ def share_to_keep(efficiency: float, seconds: float, sample: float) -> Chart:
         see="All three begin with the same exchange between two workers. The flat line is a job that "
         "has to grow as the workers do, and no faster; the steepest doubles every share with each doubling.",
     )
+
+
+def _lost(seconds, level):
+    """What all workers together lose to an exchange that depends on their count alone."""
+    return lambda work, workers: workers * seconds * level(workers)
 
 
 def rates(
