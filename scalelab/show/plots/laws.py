@@ -70,7 +70,11 @@ def one_clock(shares: Sequence[float], most: int = 1024) -> Chart:
         "The same numbers s, on the clock of one worker",
         Axis("workers K", log=True, ticks=tuple(workers[::2])),
         Axis(
-            "serial share of the one-worker time", log=True, ticks=(1e-5, 1e-4, 1e-3, 0.01, 0.1, 1)
+            "serial share, on one worker",
+            log=True,
+            low=0.6 * min(one.y.min() for one in series),
+            high=1,
+            ticks=(1e-5, 1e-4, 1e-3, 0.01, 0.1, 1),
         ),
         tuple(series),
         stamp=MODEL,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -128,25 +127,35 @@ def pieces(
 def share_to_keep(efficiency: float, seconds: float, sample: float) -> Chart:
     """Samples that each worker must have to keep an efficiency, for three ways in which an exchange grows."""
     workers = 2.0 ** np.arange(1, 13)
-    ways: dict[str, Callable] = {
-        "not at all": np.ones_like,
+    levels: dict[str, Callable[[float], float]] = {
+        "not at all": lambda k: 1,
         "with each doubling": np.log2,
         "with each worker": lambda k: k - 1,
     }
     series = []
-    for tone, (name, grows) in enumerate(ways.items(), 1):
-        overhead = partial(_overhead, seconds, grows)
-        work = study.isoefficiency(workers, efficiency, overhead)
+    for tone, (name, level) in enumerate(levels.items(), 1):
+        work = study.isoefficiency(workers, efficiency, _lost(seconds, level))
         series.append(Points(name, workers, work / sample / workers, "joined", tone=tone))
     return Chart(
         f"What a worker must hold to keep {efficiency:.0%}, by how the exchange grows",
         Axis("workers K", log=True, ticks=tuple(workers[::2])),
-        Axis("samples of a worker", log=True, ticks=(10, 100, 1_000, 10_000)),
+        Axis(
+            "samples of a worker",
+            log=True,
+            low=0.8 * min(one.y.min() for one in series),
+            high=1.5 * max(one.y.max() for one in series),
+            ticks=(10, 100, 1_000, 10_000),
+        ),
         tuple(series),
         stamp=MODEL,
         see="All three begin with the same exchange between two workers. The flat line is a job that "
         "has to grow as the workers do, and no faster; the steepest doubles every share with each doubling.",
     )
+
+
+def _lost(seconds, level):
+    """What all workers together lose to an exchange that depends on their count alone."""
+    return lambda work, workers: workers * seconds * level(workers)
 
 
 def rates(
@@ -329,9 +338,3 @@ def _tongue(times, fixed, sample, critical):
         np.concatenate([(middle - spread)[::-1], middle + spread]),
         tone=0,
     )
-
-
-def _overhead(
-    seconds: float, grows: Callable[[float], float], work: float, workers: float
-) -> float:
-    return workers * seconds * grows(workers)
