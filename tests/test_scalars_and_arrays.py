@@ -18,8 +18,7 @@ SINGLE = """
     alarms.over_the_* bandwidth.bus_reading.tolerance batching.least_latency.* hierarchy.arrivals.*
     batching.most_throughput.* *.values hedging.tied_percentile.service
     hedging.tied_percentile.waiting memory.*.stage messages.* overlap.best_buckets.*
-    overlap.bucket_times.* overlap.bucketed_seconds.* overlap.exposed_seconds.ready
-    overlap.exposed_seconds.seconds ranks.*
+    overlap.bucketed_seconds.* overlap.exposed_seconds.ready overlap.exposed_seconds.seconds ranks.*
     schedule.* sizing.cheapest_within.* sizing.fastest_within.*
     speedup.first_below.* speedup.knee.* stats.* tail.percentile_interval.*
     tail.samples_needed.slower up_or_out.upgraded_speedup.*
@@ -27,7 +26,7 @@ SINGLE = """
 # Here no number is asked for, or none is answered.
 OTHERWISE = """
     *.advice autograd.* cores.* ledger.ledger dags.* hardware.* messages.* network.half_size omission.*
-    pipeline.dag preempted.* rank_dags.* reached.* schedule.* simulated.* sizing.worth_a_look stats.*
+    overlap.bucket_times pipeline.dag preempted.* rank_dags.* reached.* schedule.* simulated.* sizing.worth_a_look stats.*
     laws.after_losses timeline.* transformer.*parameters units.*
     workdepth.critical_path workdepth.depth workdepth.work
 """
