@@ -26,8 +26,8 @@ SINGLE = """
 # Here no number is asked for, or none is answered.
 OTHERWISE = """
     *.advice autograd.* cores.* ledger.ledger dags.* hardware.* messages.* network.half_size omission.*
-    overlap.bucket_times pipeline.dag preempted.* rank_dags.* reached.* schedule.* simulated.* sizing.worth_a_look stats.*
-    laws.after_losses timeline.* transformer.*parameters units.*
+    overlap.bucket_times pipeline.dag preempted.* rank_dags.* reached.* schedule.* simulated.*
+    sizing.worth_a_look stats.* laws.after_losses timeline.* transformer.*parameters units.*
     workdepth.critical_path workdepth.depth workdepth.work
 """
 # NumPy rounds a power or a sum in an array otherwise than a single one, and a search stops elsewhere.

@@ -255,7 +255,8 @@ def double_binary_tree(workers: int, blocks: int = 1) -> MessagePlan:
     edges = [(tree, up, low) for tree, parents in enumerate(trees) for low, up in parents.items()]
     turns = _turns(edges)
     has = {(tree, up): blocks for tree, up, _ in edges if up not in trees[tree]}  # the roots
-    done, rounds = dict.fromkeys(edges, 0), []
+    done = dict.fromkeys(edges, 0)
+    rounds: list[list[Message]] = []
     while min(done.values(), default=blocks) < blocks:
         now = [
             (tree, up, low)
