@@ -18,7 +18,7 @@ SINGLE = """
     alarms.over_the_* bandwidth.bus_reading.tolerance batching.least_latency.*
     batching.most_throughput.* epoch.* failures.stretches.* hierarchy.arrivals.* *.values
     hedging.tied_percentile.service hedging.tied_percentile.waiting memory.*.stage messages.*
-    overlap.best_buckets.* overlap.bucket_times.* overlap.bucketed_seconds.*
+    overlap.best_buckets.* overlap.bucketed_seconds.*
     overlap.exposed_seconds.ready overlap.exposed_seconds.seconds ranks.*
     rungs.crossings.* schedule.* sizing.cheapest_within.* sizing.fastest_within.*
     speedup.first_below.* speedup.knee.* stats.* tail.percentile_interval.*
@@ -27,8 +27,8 @@ SINGLE = """
 # Here no number is asked for, or none is answered.
 OTHERWISE = """
     *.advice autograd.* cores.* ledger.ledger dags.* epoch.* failures.stretches hardware.* messages.*
-    network.half_size omission.* pipeline.dag preempted.* rank_dags.* reached.* reuse.* rungs.crossings
-    schedule.* simulated.* sizing.worth_a_look stats.*
+    network.half_size omission.* overlap.bucket_times pipeline.dag preempted.* rank_dags.* reached.* reuse.*
+    rungs.crossings schedule.* simulated.* sizing.worth_a_look stats.*
     laws.after_losses timeline.* transformer.*parameters units.*
     workdepth.critical_path workdepth.depth workdepth.work
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -256,7 +256,7 @@ def double_binary_tree(workers: int, blocks: int = 1) -> MessagePlan:
     turns = _turns(edges)
     has = {(tree, up): blocks for tree, up, _ in edges if up not in trees[tree]}  # the roots
     done = dict.fromkeys(edges, 0)
-    rounds: list[Any] = []
+    rounds: list[list[Message]] = []
     while min(done.values(), default=blocks) < blocks:
         now = [
             (tree, up, low)
