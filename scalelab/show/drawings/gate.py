@@ -13,7 +13,7 @@ from scalelab.arguments import real, shown, whole
 from scalelab.models.choice import instance
 from scalelab.refusal import Refusal
 from scalelab.rubric import gate
-from scalelab.rubric.gate import Gate, Noise
+from scalelab.rubric.gate import Noise
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
 from scalelab.show.plots import MODEL
 
@@ -151,7 +151,7 @@ def _below(counts, tolerance, metric, lost):
     yield Shape("zero", "text", lost(0), _ROWS + deep + 2, text="0")
 
 
-def _answer(answer: Gate, count, y, lost):
+def _answer(answer, count, y, lost):
     """Yield a row: the interval of the loss, its middle, and the word."""
     low, high, tone = lost(answer.low), lost(answer.high), _TONE[answer.verdict]
     yield Shape(

@@ -102,7 +102,8 @@ def _steps(report):
         (_State(("speedup",)), f"Speedup: how much sooner? {units.counted(lead.workers)} lead with "
                                f"{lead.speedup:.2f} times, and most slides end here."),
     ]  # fmt: skip
-    seen, asked = ("speedup",), ()
+    seen: tuple[str, ...] = ("speedup",)
+    asked: tuple[str, ...] = ()
 
     def gate(column, says):
         nonlocal asked
