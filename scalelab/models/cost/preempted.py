@@ -46,7 +46,7 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Episode:
     """What a run did for a while: "work" that lasts, a "checkpoint", what was "lost", "wait" or "restart"."""
 
     what: str
@@ -84,7 +84,7 @@ def runs(useful: float, interval: float, spot: Spot, jobs: int = 1000, seed: int
     return Runs(billed + spot.kept * waited, billed + waited, preempted, spot.hourly)
 
 
-def history(useful: float, interval: float, spot: Spot, seed: int = 0) -> tuple[Stretch, ...]:
+def history(useful: float, interval: float, spot: Spot, seed: int = 0) -> tuple[Episode, ...]:
     """Tell one run from start to end: the only one of `runs` with `jobs=1` and the same seed.
 
     What was lost is all since the last checkpoint, with what was written of the next. Each "wait" begins
@@ -99,13 +99,13 @@ def history(useful: float, interval: float, spot: Spot, seed: int = 0) -> tuple[
     left, interval, spot, random = _checked(
         useful, interval, spot, seed, most=_MOST_TOLD, fewest=_FEWEST_TOLD
     )
-    told: list[Stretch] = []
+    told: list[Episode] = []
     now = restart = 0.0
 
     def goes_on(what, seconds):
         nonlocal now
         if seconds > 0 or what == "wait":
-            told.append(Stretch(what, now, now + seconds))
+            told.append(Episode(what, now, now + seconds))
             now += seconds
 
     while left > 0:

@@ -306,8 +306,10 @@ def renumbered(plan: MessagePlan, order: Sequence[int]) -> MessagePlan:
 
     Source: a plan holds for any workers. Section 3.8.
 
-    >>> renumbered(ring(3), [0, 2, 1]).rounds[0][0]
-    Message(sender=0, receiver=1, first=1, last=2, adds=True)
+    >>> [m[:2] for m in ring_all_gather(3).rounds[0]]
+    [(0, 1), (1, 2), (2, 0)]
+    >>> [m[:2] for m in renumbered(ring_all_gather(3), [0, 2, 1]).rounds[0]]
+    [(0, 2), (2, 1), (1, 0)]
     """
     plan = _plan_given(plan)
     try:

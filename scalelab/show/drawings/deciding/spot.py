@@ -14,7 +14,7 @@ from scalelab import units
 from scalelab.arguments import real, shown
 from scalelab.models.choice import instance
 from scalelab.models.cost import preempted
-from scalelab.models.cost.preempted import Stretch
+from scalelab.models.cost.preempted import Episode
 from scalelab.models.cost.spot import Spot
 from scalelab.refusal import Refusal
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
@@ -105,7 +105,7 @@ def _told(useful, ways, seed):
     return told
 
 
-def _spells(history: tuple[Stretch, ...]) -> list[_Spell]:
+def _spells(history: tuple[Episode, ...]) -> list[_Spell]:
     """Return the run cut where it is back at work."""
     spells, now, at = [], 0.0, 0
     while at < len(history):

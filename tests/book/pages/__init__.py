@@ -1,0 +1,1 @@
+"""What the extensions make of the pages."""
