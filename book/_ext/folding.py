@@ -2,7 +2,7 @@
 
 import ast
 
-import nbformat
+from docutils import nodes
 
 DRAWN = {"Figure", "Stepper", "explore"}
 # What puts words, ranges and looks together for a figure, and computes nothing that the text speaks of.
@@ -40,17 +40,16 @@ def _called(call):
     return ast.unparse(call.func)
 
 
-def fold(app, page, source):
-    """Tag such cells of a notebook, so that a click shows their code."""
-    if app.env.doc2path(page).endswith(".ipynb"):
-        notebook = nbformat.reads(source[0], as_version=4)
-        for cell in notebook.cells:
-            if cell.cell_type == "code" and folded(cell.source):
-                cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
-        source[0] = nbformat.writes(notebook)
+def fold(app, doctree):
+    """Fold such cells of a notebook, as MyST-NB does with those that are tagged so."""
+    for cell in doctree.findall(nodes.container):
+        if cell.get("nb_element") == "cell_code":
+            code = cell.next_node(nodes.literal_block)
+            if code is not None and folded(code.astext()):
+                cell["hide_mode"] = "input"
 
 
 def setup(app):
     """Connect the above to Sphinx."""
-    app.connect("source-read", fold)
+    app.connect("doctree-read", fold)
     return {"parallel_read_safe": True}
