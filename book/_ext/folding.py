@@ -46,7 +46,11 @@ def fold(app, doctree):
         if cell.get("nb_element") == "cell_code":
             code = cell.next_node(nodes.literal_block)
             if code is not None and folded(code.astext()):
-                cell["hide_mode"], cell["prompt_show"], cell["prompt_hide"] = "input", "Code", "Code"
+                cell["hide_mode"], cell["prompt_show"], cell["prompt_hide"] = (
+                    "input",
+                    "Code",
+                    "Code",
+                )
 
 
 def setup(app):

@@ -7,7 +7,7 @@ import re
 from markupsafe import escape
 
 WORDS_A_MINUTE = 200  # of a text that one thinks about
-LONGEST = 200  # letters of a description
+SHORTEST, LONGEST = 60, 200  # letters of a description
 
 
 def description(text: str) -> str:
@@ -18,10 +18,12 @@ def description(text: str) -> str:
     """
     told = ""
     for sentence in re.split(r"(?<=[.?!])\s+", text.removeprefix("The question. ")):
-        if told and len(told) + len(sentence) > LONGEST:
-            break
-        told += f" {sentence}"
-    return told.strip()[:LONGEST]
+        longer = f"{told} {sentence}".strip()
+        if len(longer) > LONGEST:
+            cut = f"{longer[: longer.rfind(' ', 0, LONGEST)]}…"
+            return told if len(told) > SHORTEST else cut
+        told = longer
+    return told
 
 
 def minutes(words: int) -> int:

@@ -30,9 +30,8 @@ class Source:
     """What one module, or all cells of a chapter, says of others."""
 
     imports: list[tuple[str, str, str]]  # module, name in it ("" for all of it), name here
-    asked: dict[
-        str, set[str] | None
-    ]  # attributes taken of each name; None where it is used otherwise
+    # What is taken of each name, as "name" or "room.name"; None where it is used otherwise.
+    asked: dict[str, set[str] | None]
     defined: set[str]  # names for others
     rooms: set[str]  # whose files it reads as data
     texts: list[str]  # without docstrings and the names of those rooms
@@ -128,9 +127,13 @@ class Package:
         if whole in self.rooms:
             if asked is None:
                 return self._all(whole)
-            return {whole}.union(*(self._member(whole, one, None) for one in asked))
+            parts = (one.partition(".") for one in asked)
+            return {whole}.union(
+                *(self._member(whole, one, {m} if m else None) for one, _, m in parts)
+            )
         if whole in self.modules:
-            return {whole}.union(*(self._passed_on(whole, one) for one in asked or ()))
+            names = (one.partition(".")[0] for one in asked or ())
+            return {whole}.union(*(self._passed_on(whole, one) for one in names))
         if module not in self.rooms:
             return self._all(module) | self._passed_on(module, name)
         passed_on = self._passed_on(module, name)
@@ -177,11 +180,14 @@ def _imports(nodes: list[ast.AST]) -> Iterator[tuple[str, str, str]]:
 
 def _asked(nodes: list[ast.AST]) -> dict[str, set[str] | None]:
     asked: dict[str, set[str] | None] = {}
-    owners = set()
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            owners.add(node.value)
-            asked.setdefault(node.value.id, set()).add(node.attr)
+    taken = [node for node in nodes if isinstance(node, ast.Attribute)]
+    owners = {node.value for node in taken}
+    for node in taken:
+        first = node.value
+        if isinstance(first, ast.Name) and node not in owners:
+            asked.setdefault(first.id, set()).add(node.attr)
+        elif isinstance(first, ast.Attribute) and isinstance(first.value, ast.Name):
+            asked.setdefault(first.value.id, set()).add(f"{first.attr}.{node.attr}")
     others = (node for node in nodes if isinstance(node, ast.Name) and node not in owners)
     return asked | {node.id: None for node in others}
 

@@ -195,6 +195,13 @@ def home(value):
     return file.relative_to(ROOT) if file.is_relative_to(ROOT / "scalelab") else None
 
 
+def taken_of(value, names):
+    """Return what a source takes of a name: of a room's room, what it takes of that; else its first."""
+    first, _, more = names.partition(".")
+    inner = getattr(value, first)
+    return getattr(inner, more) if more and inspect.ismodule(inner) else inner
+
+
 def test_a_chapter_reaches_the_home_of_all_that_python_imports_for_its_cells():
     reach, scalebook = extension("reach"), extension("scalebook")
     package, files = reach.Package(ROOT), {}
@@ -204,7 +211,7 @@ def test_a_chapter_reaches_the_home_of_all_that_python_imports_for_its_cells():
         for module, name, here in source.imports:
             exec(f"from {module} import {name} as value", space := {})
             value = space["value"]
-            taken = [getattr(value, one) for one in source.asked[here] or ()]
+            taken = [taken_of(value, one) for one in source.asked[here] or ()]
             homes = {home(one) for one in (value, *taken)} - {None}
             assert homes, (chapter, name)
             assert homes <= files[chapter], (chapter, name)

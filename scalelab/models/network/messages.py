@@ -302,7 +302,7 @@ def two_trees(workers: int) -> tuple[dict[int, int], dict[int, int]]:
 
 
 def renumbered(plan: MessagePlan, order: Sequence[int]) -> MessagePlan:
-    """The same plan with other workers in its places: `order` says who takes the place of 0, 1, ...
+    """The same plan with other workers in its places: `order` says who takes each, from the first on.
 
     Source: a plan holds for any workers. Section 3.8.
 
