@@ -52,7 +52,8 @@ def sections(doctree: nodes.document) -> Iterator[Section]:
             yield _closed(*open_.pop())
         elif isinstance(node, nodes.TextElement):
             if open_ and not isinstance(node, nodes.title | nodes.term | addnodes.desc_signature):
-                open_[-1][2].append(_words(node))
+                words = _words(node)
+                open_[-1][2].append("" if words.startswith("Test: test_") else words)
                 open_[-1][3].extend(_words(bold) for bold in node.findall(nodes.strong))
         else:
             yield from _children(node, walk)

@@ -87,7 +87,7 @@ const bookSearch = (() => {
     return item;
   };
   const show = (found, meant, words) => {
-    const results = document.getElementById("search-results");
+    const results = document.getElementById("book-results");
     const count = found.length === 1 ? "1 page" : `${found.length} pages`;
     document.querySelector(".book-found").textContent = !words ? "" : found.length || meant ? `${count} for “${words}”` : `Nothing for “${words}”: try fewer or plainer words.`;
     const blocks = found.map(({ page, title, sections }) => {

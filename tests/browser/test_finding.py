@@ -109,7 +109,7 @@ FIRST = {
 }
 READ = """() => ({
   status: document.querySelector(".book-found").textContent,
-  pages: [...document.querySelectorAll("#search-results section:not(.book-meant)")].map((page) => ({
+  pages: [...document.querySelectorAll("#book-results section:not(.book-meant)")].map((page) => ({
     address: page.querySelector("h2 a").getAttribute("href"),
     found: [...page.querySelectorAll("li")].map((one) => ({
       heading: one.querySelector("a").textContent, to: one.querySelector("a").getAttribute("href"),
@@ -170,7 +170,7 @@ def test_a_word_of_the_glossary_is_told_at_once_and_nonsense_is_answered(find):
     assert find("qzxv")["status"].startswith("Nothing for “qzxv”")
     assert find("")["status"] == ""
     assert find("<b>amdahl</b>")["pages"]
-    assert find.page.locator("#search-results b").count() == 0
+    assert find.page.locator("#book-results b").count() == 0
 
 
 def test_an_address_with_words_searches_and_what_is_typed_goes_into_the_address(visit, book):
