@@ -17,7 +17,7 @@ PARTS = {
     "boxes": ("book/how_to_read", "#the-furniture"),
     "figure": ("chapters/05_laws", ".sl-figure:has(.sl-controls)"),
     "table": ("chapters/05_laws", ".sl-block:has(.sl-model)"),
-    "code": ("chapters/05_laws", ".cell_input"),
+    "code": ("chapters/05_laws", ".cell > .cell_input"),
     "formula": ("chapters/05_laws", "div.math"),
     "panel": ("book/my_hardware", "#hardware-panel"),
 }
