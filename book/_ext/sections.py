@@ -128,21 +128,9 @@ def write(app, fault):
         Path(app.outdir, "_static", "sections.js").write_text(script, encoding="utf-8")
 
 
-def without_sphinx(app):
-    """Leave Sphinx's own index and page out."""
-    app.builder.search = False
-
-
-def page(app):
-    """Make the page that searches."""
-    return [("search", {}, "search.html")] if app.builder.format == "html" else []
-
-
 def setup(app):
     """Connect the above to Sphinx."""
     app.connect("doctree-read", keep)
     app.connect("env-purge-doc", forget)
-    app.connect("builder-inited", without_sphinx)
-    app.connect("html-collect-pages", page)
     app.connect("build-finished", write)
     return {"parallel_read_safe": False, "parallel_write_safe": True}
