@@ -25,9 +25,11 @@ from reach import Package
 from sphinx.addnodes import pending_xref
 from traitlets.config import Config
 
-from scalelab.show.template import with_one_style
+from scalelab.show.template import asset, with_one_style
 
 ASSIGNMENTS = "exercises/"
+DRAWINGS = "show/drawings/stepper"
+SCRIPTS = ("figure.js", f"{DRAWINGS}.js")
 
 
 def encrypt_kernels():
@@ -95,6 +97,10 @@ def copy_files(app, fault):
         shutil.copytree(
             Path(app.srcdir) / "book" / "_static", Path(app.outdir) / "_static", dirs_exist_ok=True
         )
+        for name in SCRIPTS:
+            (Path(app.outdir) / "_static" / Path(name).name).write_text(
+                asset(name), encoding="utf-8"
+            )
         source = Path(app.srcdir) / ASSIGNMENTS
         for notebook in source.glob("*/*.ipynb"):
             copy = Path(app.outdir) / ASSIGNMENTS / notebook.relative_to(source)
@@ -123,8 +129,15 @@ def mend_bibliography(app, page, template, context, doctree):
 
 
 def share_the_style(app, page, template, context, doctree):
-    """Keep one copy of the figures' style."""
-    context["body"] = with_one_style(context.get("body", ""))
+    """Keep one copy of the figures' styles, and of their scripts one for all pages."""
+    body = with_one_style(context.get("body", ""))
+    style = f"<style>{asset(DRAWINGS + '.css')}</style>"
+    if style in body:
+        body = style + body.replace(style, "")
+    for name in SCRIPTS:
+        one = context["pathto"](f"_static/{Path(name).name}", 1)
+        body = body.replace(f"<script>{asset(name)}</script>", f'<script src="{one}"></script>')
+    context["body"] = body
 
 
 def setup(app):

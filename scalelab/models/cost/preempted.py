@@ -92,7 +92,7 @@ def history(useful: float, interval: float, spot: Spot, seed: int = 0) -> tuple[
     Source: the same model, played out. Section 3.9.
 
     >>> offer = Spot(hourly=1.2, between=4 * 3600, write=60, restart=300, wait=600)
-    >>> told = history(3 * 3600, 1200, offer, seed=3)
+    >>> told = history(3 * 3600, 1200, offer, seed=0)
     >>> [one.what for one in told if one.what in ("lost", "wait", "restart")]
     ['lost', 'wait', 'restart']
     """
