@@ -52,6 +52,7 @@ def printed(page: Path, target: Path):
     with sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         tab = chromium.new_page(color_scheme="light")
+        tab.set_default_timeout(0)  # the whole book on one page takes its time
         tab.goto(page.as_uri())
         tab.evaluate(READY)
         tab.evaluate(BINDING, _title())
