@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _MB = 1e6
 # In the rendered book these two start from the reader's own network: K leave the box, where NVLink ends.
 LATENCY = Slider("latency α", (2e-6, 5e-6, 25e-6), start=5e-6, unit="s", follows="latency")
-LINKS = (1.25e9, 12.5e9, 50e9, 300e9, 450e9, 900e9)
+LINKS = (1.25e9, 12.5e9, 50e9, 450e9)  # from 10 Gbit/s to a card of 400, and NVLink
 # One layer of a model of 70 billion parameters, or experts 1,024 wide in place of its feed-forward.
 LAYER = ledger.Layer(855_638_016, 8192, expert=3 * 8192 * 1024, chosen=8)
 GPUS = 8  # of a node
