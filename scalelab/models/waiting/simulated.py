@@ -205,18 +205,30 @@ class _Pools:
             self._lines[pool].append((request, seconds, is_copy, now))
 
     def until(self, now):
-        """Let the servers work up to this time."""
-        while self._busy and self._busy[0][0] <= now:
-            end, pool, request = heapq.heappop(self._busy)
-            self.done[request] = min(self.done[request], end)
-            self._idle[pool] += 1
-            line = self._lines[pool]
-            while line and self._idle[pool]:
-                waiting, seconds, is_copy, came = line.popleft()
-                if self._cancel and (answered := self.done[waiting]) <= end:
-                    self._log.append((waiting, is_copy, pool, came, None, answered))
-                else:
-                    self._begin(waiting, end, seconds, pool, is_copy, came)
+        """Let the servers work up to this time.
+
+        All who end at one moment have their answers before anybody takes their places: a copy whose
+        other is answered just then is dropped, whichever pool is looked at first.
+        """
+        while self._busy and (end := self._busy[0][0]) <= now:
+            freed = set()
+            while self._busy and self._busy[0][0] == end:
+                _, pool, request = heapq.heappop(self._busy)
+                self.done[request] = min(self.done[request], end)
+                self._idle[pool] += 1
+                freed.add(pool)
+            for pool in sorted(freed):
+                self._fill(pool, end)
+
+    def _fill(self, pool, now):
+        """Give the free servers of a pool to those who wait first, and let go who is answered."""
+        line = self._lines[pool]
+        while line and self._idle[pool]:
+            waiting, seconds, is_copy, came = line.popleft()
+            if self._cancel and (answered := self.done[waiting]) <= now:
+                self._log.append((waiting, is_copy, pool, came, None, answered))
+            else:
+                self._begin(waiting, now, seconds, pool, is_copy, came)
 
     def visits(self, servers):
         """Return who was where, after all is done."""

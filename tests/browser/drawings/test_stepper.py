@@ -69,7 +69,11 @@ class Playing:
         return self.figure.get_by_role("button", name=name, exact=True)
 
     def shows(self, step: int, which: int = 0) -> dict:
-        """Hold all that the page shows against Python's frame."""
+        """Hold all that the page shows against Python's frame, once it is there.
+
+        A browser makes a click of a finger's tap a little later than the tap ends.
+        """
+        expect(self.slider).to_have_value(str(step))
         state = self.figure.evaluate(STATE)
         assert (state["which"], state["step"]) == (which, step)
         drawing = self.stepper.drawings[which]

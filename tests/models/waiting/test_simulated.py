@@ -108,6 +108,17 @@ def test_a_cancelled_copy_leaves_the_queue_and_an_uncancelled_one_is_served():
     assert found.tolist() == [4, 10.5, 5]
 
 
+def test_a_copy_whose_other_is_answered_just_when_its_turn_comes_is_dropped():
+    """In either pool: both servers are free again at 2, and each copy stands behind the other request."""
+    day = [0, 0], [2, 2], [1, 1]
+    seeds = {tuple(v.pool for v in found if not v.copy): found for found in (
+        simulated.hedged_visits(*day, 1, seed=seed) for seed in range(20)
+    )}  # fmt: skip
+    assert len(seeds) == 4
+    for apart in ((0, 1), (1, 0)):
+        assert [v.began for v in seeds[apart] if v.copy] == [None, None]
+
+
 def test_a_request_that_is_slow_itself_gains_nothing_from_a_copy():
     arrivals, service = np.arange(0, 500, 10.0), np.random.default_rng(1).exponential(1, 50)
     found, _ = simulated.hedged(arrivals, service, service, 0.5, servers=100)
