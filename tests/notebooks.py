@@ -62,7 +62,9 @@ def chapter(slug: str) -> Notebook:
 
 def explored(slug: str) -> list[str]:
     """The cells of a chapter that show a figure to play with, in the order of its page."""
-    return [cell for cell in chapter(slug).code if re.search(r"^explore\(", cell, re.MULTILINE)]
+    return [
+        cell for cell in chapter(slug).code if re.search(r"^show\.explore\(", cell, re.MULTILINE)
+    ]
 
 
 def asked(slug: str, number: int) -> tuple[Callable, dict]:
@@ -70,7 +72,18 @@ def asked(slug: str, number: int) -> tuple[Callable, dict]:
     found: list[tuple[Callable, dict]] = []
     names: dict = {}
     exec(chapter(slug).code[0], names)
-    names["explore"] = lambda make, **sliders: found.append((make, sliders))
+    room = names["show"]
+
+    class Asking:
+        """What a chapter shows with, where a figure to explore is only noted down."""
+
+        def __getattr__(self, name: str):
+            return getattr(room, name)
+
+        def explore(self, make, **sliders):
+            found.append((make, sliders))
+
+    names["show"] = Asking()
     exec(explored(slug)[number], names)
     return found[0]
 

@@ -15,11 +15,26 @@ PREPARES = {
 def folded(source: str) -> bool:
     """Whether the page should fold a cell."""
     body = ast.parse(source).body
-    if all(isinstance(one, ast.Import | ast.ImportFrom) for one in body):
+    if _only_imports(body):
         return True
     *before, last = body
     return _draws(last) and all(
         isinstance(one, ast.Assign) and _prepares(one.value) for one in before
+    )
+
+
+def _only_imports(body):
+    """Whether it imports, and gives at most a shorter name to something of what it imported."""
+    imports = [one for one in body if isinstance(one, ast.Import | ast.ImportFrom)]
+    known = {(name.asname or name.name) for one in imports for name in one.names}
+    return all(
+        one in imports
+        or (
+            isinstance(one, ast.Assign)
+            and isinstance(one.value, ast.Attribute)
+            and ast.unparse(one.value).split(".")[0] in known
+        )
+        for one in body
     )
 
 

@@ -155,6 +155,15 @@ def test_the_practical_example_tells_its_whole_story(slug):
 
 
 @written
+def test_a_chapter_opens_with_five_imports_at_most(slug):
+    """The rest stands where a library is shown; what the chapter draws with has one name, `show`."""
+    code = chapter(slug).code
+    assert 3 <= len(re.findall(r"^(?:import|from) ", code[0], re.MULTILINE)) <= 5
+    assert "(" not in code[0]
+    assert not re.search(r"^(?:import|from) scalelab", "\n".join(code[1:]), re.MULTILINE)
+
+
+@written
 def test_a_chapter_shows_two_figures_one_of_them_interactive(slug):
     code = "\n".join(chapter(slug).code)
     assert code.count("explore(") >= 1

@@ -10,9 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scalelab.face import face
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 
+__getattr__, _ = face(
+    __name__,
+    "arrows bars cost hardware laws network plan roofline rubric speedup study tail workdepth",
+)
 POWERS = 2.0 ** np.arange(0, 11)  # 1 to 1024
 MODEL = Stamp("model")
 SHEETS = Stamp("published", note="data sheets")

@@ -206,7 +206,7 @@ def test_no_sentence_says_beforehand_what_the_load_does_to_the_service():
 
 def test_the_page_keeps_to_two_correction_boxes_and_five_claims():
     assert sum(":class: correction" in source for source in CELLS.values()) <= 2
-    assert sum("= claim(" in source for source in CELLS.values()) <= 5
+    assert sum("= show.claim(" in source for source in CELLS.values()) <= 5
 
 
 @pytest.mark.parametrize("servers", [1, 8])
