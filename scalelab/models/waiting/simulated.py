@@ -23,6 +23,8 @@ _MOST = 1_000_000
 _AGAIN = "they are how long the second copy of each request would keep a server busy, in seconds"
 _DELAY = "it is how long a request waits for its answer before it is sent again, in seconds"
 _BUDGET = "it is the share of requests that may be sent again"
+_OF_A_POOL = "it counts the servers of a pool"
+_POOLS = "it counts the pools, each with a queue of its own"
 _SAVED = 50.0  # copies that a budget may save up for a bad moment
 
 
@@ -59,15 +61,11 @@ def waiting(arrivals: Numbers, service: Numbers, servers: int = 1) -> Floats:
     >>> waiting([0, 1, 2, 3], [3, 1, 1, 1])
     array([0., 2., 2., 2.])
     """
-    arrivals, service = table(
-        arrivals=numbers("arrivals", arrivals, _ARRIVALS, 0, _LONGEST),
-        service=numbers("service", service, _SERVICE, 0, _LONGEST),
-    )
+    come, takes = _in_order(arrivals=(arrivals, _ARRIVALS), service=(service, _SERVICE))
     servers = whole("servers", servers, "it counts the servers that share the queue", 1, _MOST)
-    _check_order(arrivals)
-    free = [0.0] * min(servers, len(arrivals))
-    waited = np.empty(len(arrivals))
-    for i, (arrival, seconds) in enumerate(zip(arrivals.tolist(), service.tolist(), strict=True)):
+    free = [0.0] * min(servers, len(come))
+    waited = np.empty(len(come))
+    for i, (arrival, seconds) in enumerate(zip(come.tolist(), takes.tolist(), strict=True)):
         start = max(arrival, free[0])
         heapq.heapreplace(free, start + seconds)
         waited[i] = start - arrival
@@ -115,15 +113,11 @@ def visits(
     >>> [(one.server, one.began, one.left) for one in visits([0, 1, 2], [3, 1, 1], servers=2)]
     [(0, 0.0, 3.0), (1, 1.0, 2.0), (1, 2.0, 3.0)]
     """
-    arrivals, service = table(
-        arrivals=numbers("arrivals", arrivals, _ARRIVALS, 0, _LONGEST),
-        service=numbers("service", service, _SERVICE, 0, _LONGEST),
-    )
-    servers = whole("servers", servers, "it counts the servers of a pool", 1, _MOST)
-    pools = whole("pools", pools, "it counts the pools, each with a queue of its own", 1, _MOST)
-    _check_order(arrivals)
-    day = _Pools(len(arrivals), pools, servers, cancel=False)
-    for request, (now, seconds) in enumerate(zip(arrivals.tolist(), service.tolist(), strict=True)):
+    come, takes = _in_order(arrivals=(arrivals, _ARRIVALS), service=(service, _SERVICE))
+    servers = whole("servers", servers, _OF_A_POOL, 1, _MOST)
+    pools = whole("pools", pools, _POOLS, 1, _MOST)
+    day = _Pools(len(come), pools, servers, cancel=False)
+    for request, (now, seconds) in enumerate(zip(come.tolist(), takes.tolist(), strict=True)):
         day.until(now)
         day.enter(request, now, seconds, request % pools)
     day.until(np.inf)
@@ -155,16 +149,13 @@ def hedged_visits(
 
 def _hedged_day(arrivals, service, again, delay, pools, servers, cancel, budget, seed):
     """Return the arrivals, the pools at the end of their day, and how many copies were sent."""
-    arrivals, service, again = table(
-        arrivals=numbers("arrivals", arrivals, _ARRIVALS, 0, _LONGEST),
-        service=numbers("service", service, _SERVICE, 0, _LONGEST),
-        again=numbers("again", again, _AGAIN, 0, _LONGEST),
+    arrivals, service, again = _in_order(
+        arrivals=(arrivals, _ARRIVALS), service=(service, _SERVICE), again=(again, _AGAIN)
     )
-    _check_order(arrivals)
     delay = real("delay", delay, _DELAY, 0, _LONGEST)
     budget = real("budget", budget, _BUDGET, 0, 1)
-    pools = whole("pools", pools, "it counts the pools, each with a queue of its own", 1, _MOST)
-    servers = whole("servers", servers, "it counts the servers of a pool", 1, _MOST)
+    pools = whole("pools", pools, _POOLS, 1, _MOST)
+    servers = whole("servers", servers, _OF_A_POOL, 1, _MOST)
     day = _Pools(len(arrivals), pools, servers, cancel)
     rng = np.random.default_rng(whole("seed", seed, "it starts the random numbers", 0))
     home = rng.integers(pools, size=len(arrivals))
@@ -268,7 +259,11 @@ def _merged(first, second):
         yield request, is_copy, row
 
 
-def _check_order(arrivals):
+def _in_order(**columns: tuple[Numbers, str]) -> tuple[Floats, ...]:
+    """Return the columns of a day, each with what it is, as arrays; who comes first stands first."""
+    arrivals, *rest = table(
+        **{name: numbers(name, given, what, 0, _LONGEST) for name, (given, what) in columns.items()}
+    )
     in_order = np.diff(arrivals) >= 0
     if not in_order.all():
         where = int(np.argmin(in_order)) + 1
@@ -276,3 +271,4 @@ def _check_order(arrivals):
             f"arrivals must be in order, got {arrivals[where]:g} after {arrivals[where - 1]:g} "
             f"at position {where}: sort them, and their services with them"
         )
+    return arrivals, *rest

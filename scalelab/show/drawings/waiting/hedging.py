@@ -15,7 +15,7 @@ from scalelab.arguments import real
 from scalelab.models.checking import Numbers
 from scalelab.models.waiting.simulated import hedged_visits
 from scalelab.show.drawings.drawing import Drawing, Frame
-from scalelab.show.drawings.waiting.rows import WIDE, TimeRows, few, ms, until
+from scalelab.show.drawings.waiting.rows import TimeRows, few, ms, until, watched
 from scalelab.show.drawings.waiting.stage import (
     DONE,
     MOST,
@@ -25,7 +25,6 @@ from scalelab.show.drawings.waiting.stage import (
     listed,
     told_apart,
 )
-from scalelab.show.plots import MODEL
 
 COPY = 4
 TONES = {"waits": WAITS, "is served": SERVED, "a copy": COPY, "answered": DONE}
@@ -58,24 +57,17 @@ def hedge(
         min(one.left for one in found if one.request == at and one.began is not None)
         for at in range(len(first))
     ]
-    moments = [-1.0, *sorted({t for one in found for t in (one.came, one.left)})]
-    frames = tuple(
-        _frame(found, first, done, rows, before, now)
-        for before, now in zip([-1.0, *moments], moments, strict=False)
-    )
     copies = sum(one.copy for one in found)
-    return Drawing(
+    return watched(
         name,
-        f"{name.capitalize()}: {units.counted(len(first), 'request')}, "
+        f"{units.counted(len(first), 'request')}, "
         f"{copies or 'no'} {'copy' if copies == 1 else 'copies'}, {_work(found, math.inf)} ms of work",
         "Circles with numbers are requests, with a b their copies. Each server has a line of its own. Below, "
         "each request has a row: in its upper half what was sent first, in its lower half the copy.",
-        WIDE,
-        rows.end,
-        frames,
-        chosen=(len(frames) // 2, len(frames) - 1),
-        tones=TONES,
-        stamp=MODEL,
+        rows,
+        (t for one in found for t in (one.came, one.left)),
+        lambda before, now: _frame(found, first, done, rows, before, now),
+        TONES,
     )
 
 

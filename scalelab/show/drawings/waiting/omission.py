@@ -13,7 +13,7 @@ from scalelab.arguments import real
 from scalelab.models.checking import Numbers
 from scalelab.models.waiting.simulated import visits, waiting
 from scalelab.show.drawings.drawing import Drawing, Frame
-from scalelab.show.drawings.waiting.rows import WIDE, TimeRows, few, ms, until
+from scalelab.show.drawings.waiting.rows import TimeRows, few, ms, until, watched
 from scalelab.show.drawings.waiting.stage import (
     DONE,
     MOST,
@@ -23,7 +23,6 @@ from scalelab.show.drawings.waiting.stage import (
     listed,
     told_apart,
 )
-from scalelab.show.plots import MODEL
 
 UNSENT = 0
 TONES = {
@@ -47,23 +46,16 @@ def load_test(
     found = told_apart(visits(planned + late if waits else planned, service))
     last = max(one.left for one in found)
     rows = TimeRows(_STAGE.high + 6, len(found), until(None, last))
-    moments = [-1.0, *sorted({*planned.tolist(), *(one.left for one in found)})]
     due = planned.tolist()
-    frames = tuple(
-        _frame(found, due, rows, before, now, limit, waits)
-        for before, now in zip([-1.0, *moments], moments, strict=False)
-    )
-    return Drawing(
+    return watched(
         name,
-        f"{name.capitalize()}: {units.counted(len(found), 'request')}, one pause",
+        f"{units.counted(len(found), 'request')}, one pause",
         "Circles with numbers are requests. They wait in line, sit in the box of the server, and gather at "
         "the right. Below, each has a row: from when it was planned to its answer.",
-        WIDE,
-        rows.end,
-        frames,
-        chosen=(len(frames) // 2, len(frames) - 1),
-        tones=TONES,
-        stamp=MODEL,
+        rows,
+        [*due, *(one.left for one in found)],
+        lambda before, now: _frame(found, due, rows, before, now, limit, waits),
+        TONES,
     )
 
 

@@ -10,7 +10,7 @@ from scalelab import units
 from scalelab.models.checking import Numbers
 from scalelab.models.waiting.simulated import visits
 from scalelab.show.drawings.drawing import Drawing, Frame
-from scalelab.show.drawings.waiting.rows import WIDE, TimeRows, few, ms, until
+from scalelab.show.drawings.waiting.rows import TimeRows, few, ms, until, watched
 from scalelab.show.drawings.waiting.stage import (
     MOST,
     MOST_SERVERS,
@@ -21,7 +21,6 @@ from scalelab.show.drawings.waiting.stage import (
     listed,
     told_apart,
 )
-from scalelab.show.plots import MODEL
 
 
 def queue(
@@ -39,24 +38,17 @@ def queue(
     last = max(one.left for one in found)
     stage = Stage(servers, pools)
     rows = TimeRows(stage.high + 6, len(found), until(horizon, last))
-    moments = [-1.0, *sorted({t for one in found for t in (one.came, one.left)})]
-    frames = tuple(
-        _frame(found, rows, before, now, stage)
-        for before, now in zip([-1.0, *moments], moments, strict=False)
-    )
     work = sum(one.left - (one.began or 0.0) for one in found)
     many = units.counted(servers * pools, "server")
-    return Drawing(
+    return watched(
         name,
-        f"{name.capitalize()}: {units.counted(len(found), 'request')}, {ms(work)} ms of work, {many}",
+        f"{units.counted(len(found), 'request')}, {ms(work)} ms of work, {many}",
         "Circles with numbers are requests. They come from the left, stand in line, sit in the box of a "
         "server, and gather at the right. Below, each has a row: how long it waited and was served.",
-        WIDE,
-        rows.end,
-        frames,
-        chosen=(len(frames) // 2, len(frames) - 1),
-        tones=TONES,
-        stamp=MODEL,
+        rows,
+        (t for one in found for t in (one.came, one.left)),
+        lambda before, now: _frame(found, rows, before, now, stage),
+        TONES,
     )
 
 

@@ -6,12 +6,13 @@ For `queueing`, `omission`, `hedging` and `slowest`, which draw above or beside 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from scalelab.arguments import real
 from scalelab.refusal import Refusal
-from scalelab.show.drawings.drawing import Shape
+from scalelab.show.drawings.drawing import Drawing, Frame, Shape
+from scalelab.show.plots import MODEL
 
 WIDE = 360.0
 HIGH = 13.0  # of a row, so that its number can be read
@@ -103,3 +104,28 @@ def _step(horizon: float) -> float:
     """Return how far the numbers of the axis are apart: at most eight of them."""
     power = 10.0 ** math.floor(math.log10(horizon / 8))
     return next(each * power for each in _STEPS if horizon / (each * power) <= 8)
+
+
+def watched(
+    name: str,
+    title: str,
+    about: str,
+    rows: TimeRows,
+    moments: Iterable[float],
+    frame: Callable[[float, float], Frame],
+    tones: Mapping[str, int],
+) -> Drawing:
+    """A day as a drawing: a frame before it begins and one at each moment, told of the moment before."""
+    at = [-1.0, *sorted(set(moments))]
+    frames = tuple(frame(before, now) for before, now in zip([-1.0, *at], at, strict=False))
+    return Drawing(
+        name,
+        f"{name.capitalize()}: {title}",
+        about,
+        WIDE,
+        rows.end,
+        frames,
+        chosen=(len(frames) // 2, len(frames) - 1),
+        tones=tones,
+        stamp=MODEL,
+    )
