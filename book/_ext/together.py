@@ -24,13 +24,18 @@ def join_units(doctree):
     for text in list(doctree.findall(nodes.Text)):
         joined = SPACE.sub("\u00a0", text)
         if joined != text and not isinstance(text.parent, VERBATIM):
-            text.parent.replace(text, nodes.Text(joined))
+            text.parent[_place(text)] = nodes.Text(joined)
+
+
+def _place(node):
+    """Where a node stands among its siblings: docutils' `index` and `replace` take the first that is equal."""
+    return next(at for at, one in enumerate(node.parent) if one is node)
 
 
 def join_formulas(doctree):
     """Wrap a formula with the punctuation that touches it: a browser may break a line beside any formula."""
     for formula in list(doctree.findall(nodes.math)):
-        parent, at = formula.parent, formula.parent.index(formula)
+        parent, at = formula.parent, _place(formula)
         if isinstance(parent, nodes.title):  # goes into lists of contents as it is
             continue
         near = [parent[i] if 0 <= i < len(parent) else None for i in (at - 1, at + 1)]
@@ -43,11 +48,11 @@ def join_formulas(doctree):
         joined = [formula]
         if marks[1]:
             joined.append(nodes.Text(marks[1].group()))
-            parent.replace(near[1], nodes.Text(near[1][marks[1].end() :]))
+            parent[at + 1] = nodes.Text(near[1][marks[1].end() :])
         if marks[0]:
             joined.insert(0, nodes.Text(marks[0].group()))
-            parent.replace(near[0], nodes.Text(near[0][: marks[0].start()]))
-        parent.replace(formula, nodes.inline("", "", *joined, classes=["together"]))
+            parent[at - 1] = nodes.Text(near[0][: marks[0].start()])
+        parent[at] = nodes.inline("", "", *joined, classes=["together"])
 
 
 def offer_breaks(app, page, template, context, doctree):

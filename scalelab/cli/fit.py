@@ -4,7 +4,7 @@ Somebody measured a few sizes, is asked what a larger one would do, and has to d
 read first what is wrong with the table, then what fits it, then the number with its interval and how
 often such intervals were right, and last what one more measurement would be worth.
 
-Of a log of nccl-tests, or of messages that `scalelab run` timed, it is the link that is fitted.
+Of a log of nccl-tests, or of messages that `scalelab run` timed, the latency and bandwidth of the whole collective are fitted.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def command(
     what it would need; that is an answer too, and exits with 0 unless you say --strict.
 
     Where FILE is a log of nccl-tests, or the messages of `scalelab run all-reduce --out`, what is
-    fitted is the latency and bandwidth of the link, and --at takes sizes, as in 64MiB.
+    fitted is the latency and bandwidth of the whole collective, and --at takes sizes, as in 64MiB.
 
     \b
     Examples:

@@ -31,6 +31,22 @@ def test_a_formula_keeps_the_punctuation_that_touches_it():
     assert together == ["K,", "(s)", "K-th"]
 
 
+def test_punctuation_is_taken_from_beside_the_formula_and_not_from_an_equal_text_before():
+    """MyST makes a text of its own of the full stop that ends a line."""
+    text, math = nodes.Text, nodes.math
+    parts = [
+        nodes.emphasis("", "begins"),
+        text("."),
+        text(" It ends at "),
+        math("", "E"),
+        text("."),
+    ]
+    tree = nodes.section("", nodes.paragraph("", "", *parts))
+    extension("together").keep_together(None, tree)
+    assert tree.astext() == "begins. It ends at E."
+    assert [one.astext() for one in tree.findall(nodes.inline)] == ["E."]
+
+
 def test_a_heading_is_left_alone():
     tree = publish_doctree("Profile :math:`K`, once\n=======================\n\nA word.")
     extension("together").keep_together(None, tree)
