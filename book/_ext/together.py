@@ -28,7 +28,7 @@ def join_units(doctree):
 
 
 def _place(node):
-    """Where a node stands among its siblings: docutils' `index` and `replace` take the first that is equal."""
+    """Where a node stands among its siblings: docutils takes the first that is equal."""
     return next(at for at, one in enumerate(node.parent) if one is node)
 
 

@@ -4,7 +4,8 @@ Somebody measured a few sizes, is asked what a larger one would do, and has to d
 read first what is wrong with the table, then what fits it, then the number with its interval and how
 often such intervals were right, and last what one more measurement would be worth.
 
-Of a log of nccl-tests, or of messages that `scalelab run` timed, the latency and bandwidth of the whole collective are fitted.
+Of a log of nccl-tests, or of messages that `scalelab run` timed, the latency and bandwidth of the
+whole collective are fitted.
 """
 
 from __future__ import annotations
