@@ -477,3 +477,30 @@ def test_gloo_carries_two_buckets_at_a_time():
     knobs = inspect.signature(DistributedDataParallel).parameters
     assert {"bucket_cap_mb", "bucket_cap_mb_list"} <= set(knobs)
     assert "one knob" not in CELLS["overlap-best-read"]
+
+
+def test_the_leaf_that_the_text_points_at_has_children_in_the_other_tree_and_is_not_the_middle():
+    """Worker 5 as the drawing counts, from 1; of the two in the middle, worker 4 is no leaf above."""
+    above, below = (
+        {r + 1: parent + 1 for r, parent in enumerate(tree)} for tree in messages.two_trees(8)
+    )
+    assert "worker 5: a leaf of the tree above, it has two children" in CELLS["trees-drawing-read"]
+    assert 5 not in above.values()
+    assert 4 in above.values()
+    assert sum(parent == 5 for parent in below.values()) == 2
+
+
+def test_what_beats_two_trees_on_eight_workers_beats_them_for_every_number_of_blocks():
+    """A ring needs 14 rounds, and the trees with one block 12."""
+    assert "since halving-doubling needs at most half the rounds" in CELLS["trees-drawing-read"]
+    best = messages.halving_doubling(8)
+    for blocks in (1, 2, 4, 8):
+        trees = messages.double_binary_tree(8, blocks)
+        assert 2 * len(best.rounds) <= len(trees.rounds)
+        assert paid(best) < paid(trees)
+
+
+def paid(plan):
+    """The largest message of each round, added up: what a worker waits for, in whole messages."""
+    longest = (max(one.last - one.first for one in sent) for sent in plan.rounds)
+    return sum(longest) / plan.parts

@@ -173,9 +173,12 @@ def _caption(now, happens, stretches, broken, restart):
     if happens == "fails":
         return f"Machine {broken[now]} fails. All four stop, and what was not saved is lost on all of them."
     if happens == "back":
-        return (
-            f"All are back after {_number(restart)} minutes, where the last checkpoint left them."
+        where = (
+            "where the last checkpoint left them"
+            if any(one.kind == "saved" for one in stretches)
+            else "at the very beginning: there is no checkpoint"
         )
+        return f"All are back after {_number(restart)} minutes, {where}."
     spent = _minutes(stretches)
     counts = _number(spent["saved"] + spent["unsaved"])
     return (

@@ -127,7 +127,10 @@ def _story(devices, room, billions):
             again,
             "Keep only the input of each layer, and compute the rest again: {activations} GB for the two.",
         ),
-        (replace(again, sequences=4), "That leaves room for four sequences on each device."),
+        (
+            replace(again, sequences=4),
+            "That leaves room for four sequences on each device, and for more.",
+        ),
         (
             replace(again, sequences=4, optimizer="adam 8-bit"),
             "Adam's statistics in 8 bits: 6 bytes for each weight in place of 12.",

@@ -5,6 +5,8 @@ When each bucket is full, begins and has arrived says `overlap.bucket_times`.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from scalelab import units
@@ -133,7 +135,7 @@ def _caption(job, now, done, full, there, queue):
         )
         return f"The pass is over, and only now is the last bucket of {each} full: {line}."
     if not full:
-        made = units.counted(round(job.layers * now / job.backward), "layer")
+        made = units.counted(math.floor(job.layers * now / job.backward + 1e-9), "layer")
         return f"{made} of {job.layers} made their gradients. No bucket of {each} is full yet: an idle link."
     if queue:
         return (

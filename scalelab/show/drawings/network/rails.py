@@ -144,7 +144,8 @@ def _caption(plan, done, sent, seconds, shared, part):
         many, few = (sum(_crosses(m) == across for m in sent) for across in (False, True))
         half = f"A flat ring, {'adding' if adds else 'handing round'}, {turn}"
         if done == 1:
-            return f"{half}: {many} messages are there after {soon}, and wait {late} for {few} on cables."
+            there = f"{many} messages are there after {soon}"
+            return f"{half}: {there}, and wait until {late} for {few} on cables."
         if done == len(plan.rounds):
             return (
                 f"{half}: the last of {done} rounds at the pace of a cable. NVLink was mostly idle."

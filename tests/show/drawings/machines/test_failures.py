@@ -91,6 +91,15 @@ def test_a_mark_stands_in_the_lane_of_the_machine_that_failed(every):
     ]
 
 
+@intervals
+def test_who_comes_back_is_at_a_checkpoint_where_there_is_one(every):
+    for frame in drawn(every).frames:
+        if frame.caption.startswith("All are back"):
+            written = not frame.facts["Minutes of each kind"].startswith("saved 0,")
+            assert ("the last checkpoint left them" in frame.caption) == written
+            assert ("at the very beginning" in frame.caption) != written
+
+
 def test_of_the_three_the_middle_one_keeps_most_and_is_what_young_says():
     kept = [followed(every, 500, 4).count("saved") for every in EVERY]
     assert kept[1] == max(kept)

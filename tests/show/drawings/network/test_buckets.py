@@ -105,6 +105,14 @@ def test_exposed_is_what_the_formula_of_equal_buckets_says(count):
     assert clocked(count)[1][-1] == pytest.approx(1e6 * (BACKWARD + formula), abs=0.01)
 
 
+@each
+def test_a_layer_that_is_at_work_has_not_made_its_gradients(count):
+    for now, frame in zip(moments(count), drawn(count).frames, strict=True):
+        if "No bucket" in frame.caption:
+            done = [layer for layer in range(1, 21) if 30000 * layer <= 20 * now]
+            assert frame.caption.startswith(f"{len(done) or 'no'} layer"), now
+
+
 def test_an_axis_that_ends_too_soon_and_junk_are_refused():
     with pytest.raises(Refusal, match="until must be at least"):
         bucketed("all", SIZE, 1, BACKWARD, WORKERS, SLOW, until=0.04)

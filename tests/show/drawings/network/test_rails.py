@@ -144,6 +144,14 @@ def test_no_boxes_lie_on_each_other(name):
             assert max(apart) >= 0, (one.key, two.key, frame.caption)
 
 
+def test_who_is_there_first_waits_until_the_cables_are_done():
+    """450 MB take 1 ms over NVLink and 9 ms over a card."""
+    first = next(drawn(n).frames[1].caption for n in PLANS if "flat ring" in n)
+    assert "6 messages are there after 1 ms, and wait until 9 ms for 2 on cables" in first
+    part = SIZE / 8
+    assert (part * NVLINK.beta, part * CARD.beta) == pytest.approx((1e-3, 9e-3))
+
+
 def test_what_does_not_fit_on_two_nodes_of_four_is_refused():
     with pytest.raises(Refusal, match="8 workers and as many parts"):
         two_nodes("ring", messages.ring(6), SIZE, NVLINK, CARD)

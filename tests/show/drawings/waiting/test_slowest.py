@@ -90,7 +90,7 @@ def test_one_in_ten_calls_is_slow_and_most_pages_are():
 
 
 def test_pauses_cost_a_step_about_seven_times_what_they_cost_a_worker():
-    """What the chapter says of them: 3 ms of a worker, who is slow in one of twenty steps."""
+    """What the chapter says of them: 2.5 ms of a worker, who is slow in one of twenty steps."""
     steady, pauses = workers().values()
     assert (pauses.mean() - steady.mean()) * 1e3 == pytest.approx(2.5)
     longer = (pauses.max(axis=1).mean() - steady.max(axis=1).mean()) / (pauses - steady).mean()
