@@ -1,53 +1,96 @@
-// Binds one long page into a book on paper: a cover, contents, running heads, and the numbers at the end.
-({ title, subtitle, author, year }) => {
+// Binds built pages into a book on paper: a cover, contents and running heads.
+async ({ title, subtitle, author, year, looks, picture, parts }) => {
   const make = (tag, name, text = "") => Object.assign(document.createElement(tag), { className: name, textContent: text });
-  const article = document.querySelector("article");
   const words = (heading) => heading.textContent.replace(/[#¶]\s*$/, "").trim();
   const marked = (element, name) => { const mark = make("span", ""); mark.id = name; element.prepend(mark); return name; };
-  const chapters = [...article.querySelectorAll("section > h1")];
-  const whole = chapters.length > 1;
+  const leaf = (to) => { const link = Object.assign(make("a", ""), { href: `#${to}` }); link.append(make("span", "print-page", "000")); return link; };
 
-  // What stood below every figure, behind the last chapter.
-  const appendix = make("section", "print-numbers"), folds = [...article.querySelectorAll(".sl-figure .sl-twin")];
-  appendix.append(make("h1", "", "The numbers of the figures"));
-  let chapter, count = 0;
-  [...article.querySelectorAll("section > h1, .sl-figure")].forEach((one) => {
-    if (one.matches("h1")) { [chapter, count] = [words(one), 0]; return; }
-    count += 1;
-    const fold = one.querySelector(".sl-twin");
-    if (!fold) return;
-    const block = make("div", "sl-block print-twin");
-    const head = make("p", "sl-title", `${chapter.split(" ")[0]}, figure ${count}: ${one.querySelector(".sl-title").textContent}`);
-    const at = marked(head, `print-twin-${folds.indexOf(fold)}`);
-    block.append(head, ...[...fold.children].filter((child) => !child.matches("summary")));
-    appendix.append(block);
-    const note = make("p", "print-note", "The numbers: ");
-    note.append(Object.assign(make("a", "", "page "), { href: `#${at}` }));
-    note.lastChild.append(make("span", "print-page", "000"));
-    fold.replaceWith(note);
+  // The room that the code of a cell needs, in mm, where the one table that it prints fits beside it.
+  const beside = (cell) => {
+    const [code, tables] = [cell.querySelector(":scope > .cell_input pre"), cell.querySelectorAll(".sl-block table")];
+    if (!code || tables.length !== 1 || cell.querySelectorAll(":scope > .cell_output > .output").length !== 1) return null;
+    const longest = (lines) => Math.max(...lines.map((line) => line.length));
+    const columns = [...tables[0].rows[0].cells].map((head, turn) => Math.max(longest(words(head).split(/\s/)), ...[...tables[0].tBodies[0].rows].map((row) => words(row.cells[turn]).length)));
+    const room = 1.52 * longest(code.textContent.split("\n")) + 8, left = 178 - 6 - room;
+    return columns.reduce((sum, one) => sum + 1.6 * one + 3, 0) <= left && left > 40 ? room : null;
+  };
+
+  // Each page takes its names along under one of its own, or ten summaries were one.
+  const turns = new Map(parts.flatMap(({ pages }) => pages).map(({ address }, turn) => [new URL(address).pathname, `p${turn}`]));
+  const sheets = new Set();
+  const opened = ({ name, address, html }) => {
+    const built = new DOMParser().parseFromString(html, "text/html");
+    built.querySelectorAll('link[rel="stylesheet"]').forEach((one) => sheets.add(new URL(one.getAttribute("href"), address).href));
+    const page = make("section", "print-part");
+    page.id = turns.get(new URL(address).pathname);
+    page.dataset.name = name;
+    page.append(...built.querySelector("article").childNodes);
+    page.querySelectorAll("script, .headerlink, .sl-controls, .sl-player").forEach((one) => one.remove());
+    page.querySelectorAll("[id]").forEach((one) => { if (!one.closest("svg")) one.id = `${page.id}-${one.id}`; });
+    page.querySelectorAll("[aria-labelledby]").forEach((one) => one.removeAttribute("aria-labelledby"));
+    page.querySelectorAll("a[href]").forEach((link) => {
+      const to = new URL(link.getAttribute("href"), address);
+      if (to.protocol !== "file:") return;
+      const there = turns.get(to.pathname);
+      if (there) link.href = `#${there}${to.hash ? `-${decodeURIComponent(to.hash.slice(1))}` : ""}`;
+      else link.removeAttribute("href"); // what is not in the book
+    });
+    page.querySelectorAll("div.cell:has(> .cell_output .sl-block)").forEach((cell) => {
+      const room = beside(cell);
+      if (!room) return;
+      cell.classList.add("print-beside");
+      cell.style.gridTemplateColumns = `${room.toFixed(0)}mm 1fr`;
+    });
+    page.querySelectorAll("details").forEach((fold) => { fold.open = true; });
+    return page;
+  };
+  const article = make("article", "bd-article"), bound = parts.map((part) => ({ caption: part.caption, pages: part.pages.map(opened) }));
+  article.append(...bound.flatMap(({ pages }) => pages));
+
+  // A point more or less is for the screen, and for whoever cannot see the figure: on paper the numbers of all
+  // figures are as thick as a chapter, and so are the words of all steps of the drawings.
+  article.querySelectorAll(".sl-twin").forEach((fold) => {
+    const what = fold.closest(".sl-stepper") ? "Its steps, one by one" : "Its numbers";
+    fold.replaceWith(make("p", "print-note", `${what}: on the page and in the notebook.`));
   });
-  if (folds.length) { article.append(appendix); chapters.push(appendix.querySelector("h1")); }
 
-  const heads = [];
-  const contents = make("nav", "print-contents");
-  contents.append(make("p", "print-head", "Contents"));
-  chapters.forEach((heading, turn) => {
-    const text = words(heading), page = `part-${turn}`;
-    heading.closest("section").style.page = page;
-    heads.push(`@page ${page} { @top-left { content: ${JSON.stringify(text)}; } }`);
-    [heading, ...(whole ? heading.parentElement.querySelectorAll(":scope > section > h2") : [])].forEach((one, below) => {
-      const line = make("p", below ? "print-below" : "print-line");
-      const to = Object.assign(make("a", "", words(one)), { href: `#${marked(one, `print-${turn}-${below}`)}` });
-      line.append(to, make("span", "print-dots"), Object.assign(make("a", "print-page", "000"), { href: to.href }));
-      contents.append(line);
+  const heads = [], contents = make("nav", "print-contents"), list = make("div", "print-columns");
+  contents.append(make("p", "print-head", "Contents"), list);
+  const line = (heading, name, id) => {
+    const entry = make("p", name), to = marked(heading, id);
+    entry.append(Object.assign(make("a", "", words(heading).replace(/ · \w+$/, "")), { href: `#${to}` }), make("span", "print-dots"), leaf(to));
+    return entry;
+  };
+  bound.forEach(({ caption, pages }) => {
+    if (caption) list.append(make("p", "print-caption", caption));
+    pages.forEach((page) => {
+      const heading = page.querySelector("h1"), name = page.id;
+      page.style.page = `part-${name}`;
+      heads.push(`@page part-${name} { @top-left { content: ${JSON.stringify(words(heading))}; } }`);
+      list.append(line(heading, "print-line", `${name}-head`));
+      // Of what is looked up by name the title is enough.
+      if (/^\d/.test(words(heading))) page.querySelectorAll(":scope > section > section > h2").forEach((one, turn) => list.append(line(one, "print-below", `${name}-head-${turn}`)));
     });
   });
-  const style = make("style", "");
-  style.textContent = heads.join("\n");
+  const about = make("p", "print-about", "On paper, figures stand still where their sliders start, and their numbers are left out. So is code that only imports or only draws; every chapter is a page in a browser and a notebook too, which have both. A number with a stamp says where it was measured.");
+  contents.append(about);
+  const cover = make("section", "print-cover"), drawn = make("figure", "print-picture");
+  drawn.innerHTML = picture;
+  drawn.append(make("figcaption", "", "How many times faster a job runs on 1 to 1,024 workers, by the share of it that divides (section 3.5)"));
+  cover.append(make("p", "print-title", title), make("p", "print-subtitle", subtitle), drawn, make("p", "print-author", `${author}, ${year}`));
+  article.prepend(cover, contents);
+
+  const style = make("style", "", `${looks}\n${heads.join("\n")}`);
+  const ready = [...sheets].filter((one) => ![...document.styleSheets].some(({ href }) => href === one)).map((href) => new Promise((done) => {
+    document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href, onload: done, onerror: done }));
+  }));
+  await window.MathJax?.startup?.promise;
+  window.MathJax?.typesetClear?.();
+  const content = make("div", "bd-content print-book");
+  content.append(article);
+  document.body.replaceChildren(content);
+  await Promise.all(ready);
   document.head.append(style);
-  if (whole) {
-    const cover = make("section", "print-cover");
-    cover.append(make("p", "print-title", title), make("p", "print-subtitle", subtitle), make("p", "print-author", `${author}, ${year}`));
-    article.prepend(cover, contents);
-  }
+  await window.MathJax?.typesetPromise?.([article]);
+  await document.fonts.ready;
 }

@@ -1,49 +1,44 @@
-"""The whole book in one PDF: one long page, printed by the browser that the tests use.
+"""The whole book in one PDF: the built pages bound into one, printed by the browser that the tests use.
 
-    python book/_ext/pdf.py      writes _build/pdf/scalelab.pdf
+    python book/_ext/pdf.py                                   writes _build/pdf/scalelab.pdf
+    python book/_ext/pdf.py chapters/05_laws book/notation    binds these pages alone
 
-Figures appear as still pictures, and their numbers at the end; folded answers are open. Printed is twice:
+Figures appear as still pictures; folded answers are open, folded code is left out. Printed is twice:
 only then is known on which page a thing stands.
 """
 
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import yaml
+from frontispiece import fan
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ROOT / "_build" / "singlehtml"
+PAGES = ROOT / "_build" / "html"
 TARGET = ROOT / "_build" / "pdf" / "scalelab.pdf"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-READY = """async () => {
-  await window.MathJax?.startup?.promise;
-  await document.fonts.ready;
-  document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
-}"""
-BINDING = Path(__file__).with_name("binding.js").read_text(encoding="utf-8")
 SUBTITLE = "Measure, model, predict and judge how AI scales, on your own machine"
+BINDING = Path(__file__).with_name("binding.js").read_text(encoding="utf-8")
+LOOKS = Path(__file__).with_name("binding.css").read_text(encoding="utf-8")
 FILL = """(pages) => document.querySelectorAll(".print-page").forEach((one) => {
   one.textContent = pages[one.closest("a").hash.slice(1)] ?? "";
 })"""
 
 
 def main():
-    """Build one page of all pages, and print it."""
-    builder = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT, "-q"]
-    subprocess.run([*builder, "--builder", "singlehtml"], check=True, stdout=subprocess.DEVNULL)
-    # Its links count from the top, and the page itself stands in the folder of the cover.
-    page = shutil.copy(PAGES / "book" / "index.html", PAGES / "print.html")
+    """Print the pages that are named, or all."""
     TARGET.parent.mkdir(parents=True, exist_ok=True)
-    printed(Path(page), TARGET)
+    printed(TARGET, sys.argv[1:])
     print(TARGET.relative_to(ROOT))
 
 
-def printed(page: Path, target: Path):
-    """Print a page to a file, with bookmarks and tags."""
+def printed(target: Path, names: Collection[str] = ()):
+    """Print pages to a file, with a cover, contents, bookmarks and tags."""
     from playwright.sync_api import sync_playwright
 
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
@@ -52,15 +47,19 @@ def printed(page: Path, target: Path):
     with sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         tab = chromium.new_page(color_scheme="light")
-        tab.set_default_timeout(0)  # the whole book on one page takes its time
-        tab.goto(page.as_uri())
-        tab.evaluate(READY)
-        tab.evaluate(BINDING, _title())
-        options = {"prefer_css_page_size": True, "print_background": True, "outline": True}
+        bind(tab, names)
+        options = {"prefer_css_page_size": True, "print_background": True}
         tab.pdf(path=target, **options)
         tab.evaluate(FILL, pages(target))
-        tab.pdf(path=target, tagged=True, **options)
+        tab.pdf(path=target, tagged=True, outline=True, **options)
         chromium.close()
+
+
+def bind(tab: Any, names: Collection[str] = ()):
+    """Make one page of several in a tab of a browser; of all, where none is named."""
+    tab.set_default_timeout(0)  # the whole book on one page takes its time
+    tab.goto((PAGES / "book" / "index.html").as_uri())  # for its MathJax; its text makes way
+    tab.evaluate(BINDING, {**_title(), "looks": LOOKS, "picture": fan(), "parts": _parts(names)})
 
 
 def pages(target: Path) -> dict[str, int]:
@@ -72,6 +71,32 @@ def pages(target: Path) -> dict[str, int]:
         name.lstrip("/"): reader.get_destination_page_number(place) + 1
         for name, place in reader.named_destinations.items()
     }
+
+
+def _parts(names: Collection[str]) -> list[dict[str, Any]]:
+    """Read the parts of the table of contents, each with its pages as they were built."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    parts = [(None, [toc["root"]])]
+    parts += [(part["caption"], [one["file"] for one in part["chapters"]]) for part in toc["parts"]]
+    known = [name for _, held in parts for name in held]
+    for name in names:
+        if name not in known:
+            sys.exit(f"pdf: {name} is no page of the book; its pages are {', '.join(known)}")
+    wanted = [
+        (caption, [one for one in held if not names or one in names]) for caption, held in parts
+    ]
+    return [
+        {"caption": caption, "pages": [_page(name) for name in held]}
+        for caption, held in wanted
+        if held
+    ]
+
+
+def _page(name: str) -> dict[str, str]:
+    file = PAGES / f"{name}.html"
+    if not file.exists():
+        sys.exit(f"pdf: {file.relative_to(ROOT)} is not there: run `make book` first")
+    return {"name": name, "address": file.as_uri(), "html": file.read_text(encoding="utf-8")}
 
 
 def _title() -> dict[str, str]:

@@ -7,10 +7,13 @@ import random
 import re
 import subprocess
 import sys
+import unicodedata
 from dataclasses import dataclass
 
 import pytest
+import yaml
 
+from tests.book.test_extension import extension
 from tests.browser.conftest import nothing
 from tests.notebooks import ROOT, WRITTEN, chapter
 from tests.sampling import seed
@@ -19,33 +22,42 @@ pypdf = pytest.importorskip("pypdf")
 
 
 EXTENSIONS = ROOT / "book" / "_ext"
-PRINT = "import sys, pathlib, pdf; pdf.printed(*map(pathlib.Path, sys.argv[1:]))"
+PRINT = "import sys, pathlib, pdf; pdf.printed(pathlib.Path(sys.argv[1]), sys.argv[2:])"
+MOST = 300  # pages of the book
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A PDF, the chapters that it holds, and the words of its pages."""
+    """A PDF, the chapters that it holds, whether it is all of the book, and the words of its pages."""
 
     pdf: pypdf.PdfReader
     slugs: tuple[str, ...]
+    whole: bool = False
 
     @functools.cached_property
     def words(self) -> list[str]:
         return [page.extract_text() for page in self.pdf.pages]
+
+    @functools.cached_property
+    def bookmarks(self) -> list[tuple[str, int]]:
+        return [(tight(one.title), self.page(one)) for one in flat(self.pdf.outline)]
+
+    def page(self, place) -> int:
+        return self.pdf.get_destination_page_number(place) + 1
 
 
 @pytest.fixture(
     scope="module", params=["a chapter", pytest.param("the book", marks=pytest.mark.thorough)]
 )
 def paper(request, book, tmp_path_factory):
-    """The PDF, printed as `make pdf` prints: of one chapter, drawn each day, or of the whole book."""
+    """The PDF, printed as `make pdf` prints: of a chapter, drawn each day, and a page of tables, or all."""
     if request.param == "the book":
         subprocess.run([sys.executable, EXTENSIONS / "pdf.py"], check=True)
-        return Paper(pypdf.PdfReader(ROOT / "_build" / "pdf" / "scalelab.pdf"), WRITTEN)
+        return Paper(pypdf.PdfReader(ROOT / "_build" / "pdf" / "scalelab.pdf"), WRITTEN, whole=True)
     slug = random.Random(seed()).choice(WRITTEN)
-    page = book / "chapters" / f"{slug}.html"
     target = tmp_path_factory.mktemp("pdf") / "chapter.pdf"
-    subprocess.run([sys.executable, "-c", PRINT, page, target], cwd=EXTENSIONS, check=True)
+    printed = [sys.executable, "-c", PRINT, target, f"chapters/{slug}", "book/status"]
+    subprocess.run(printed, cwd=EXTENSIONS, check=True)
     return Paper(pypdf.PdfReader(target), (slug,))
 
 
@@ -54,22 +66,23 @@ def flat(outline):
         if isinstance(entry, list):
             yield from flat(entry)
         else:
-            yield entry.title
+            yield entry
 
 
 def tight(text):
-    return re.sub(r"\s+", "", text.replace("’", "'"))
+    """Without what a font or the end of a line changes: spaces, ligatures, the sort of an apostrophe."""
+    return re.sub(r"\s+", "", re.sub("[’\u02bc]", "'", unicodedata.normalize("NFKC", text)))
 
 
 def test_every_chapter_has_a_bookmark(paper):
-    titles = {tight(title) for title in flat(paper.pdf.outline)}
+    titles = {title for title, _ in paper.bookmarks}
     for slug in paper.slugs:
         title = chapter(slug).headings()[0][1]
         assert tight(title) in titles, title
 
 
 def test_no_page_is_empty_and_no_glyph_is_missing(paper):
-    assert [n for n, text in enumerate(paper.words, 1) if len(tight(text)) < 20] == []
+    assert [n for n, text in enumerate(paper.words, 1) if len(tight(text)) < 120] == []
     assert [n for n, text in enumerate(paper.words, 1) if "\ufffd" in text] == []
 
 
@@ -87,42 +100,107 @@ def test_every_font_travels_with_the_file(paper):
     assert strangers == set()
 
 
-def test_code_is_there_to_its_last_character(paper):
-    everything = tight("".join(paper.words))
-    lost = []
+def test_the_book_has_a_cover_with_its_title_and_who_wrote_it(paper):
+    cover = " ".join(paper.words[0].split())
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    for words in (config["title"], config["author"], "Measure, model, predict and judge"):
+        assert words in cover
+    assert "Contents" not in cover
+
+
+def test_the_contents_tell_the_page_of_every_title_and_lead_there(paper):
+    first = next(number for number, text in enumerate(paper.words, 1) if "Contents" in text)
+    start = min(page for _, page in paper.bookmarks)
+    contents = tight(" ".join(paper.words[first - 1 : start - 1]))
+    links = {
+        paper.page(paper.pdf.named_destinations[note.get_object()["/Dest"]])
+        for page in paper.pdf.pages[first - 1 : start - 1]
+        for note in page.get("/Annots", [])
+        if "/Dest" in note.get_object()
+    }
+    faults = []
     for slug in paper.slugs:
-        lines = (line for code in chapter(slug).code for line in code.splitlines())
-        longest = sorted(lines, key=len)[-5:]
-        lost += [(slug, line) for line in longest if tight(line) not in everything]
+        title = tight(chapter(slug).headings()[0][1])
+        page = dict(paper.bookmarks)[title]
+        faults += [f"{title} on {page}: not told"] * (f"{title}{page}" not in contents)
+        faults += [f"{title} on {page}: no link"] * (page not in links)
+        faults += [f"{title} on {page}: not there"] * (title not in tight(paper.words[page - 1]))
+    nothing(faults)
+
+
+def test_every_link_inside_leads_somewhere(paper):
+    known = paper.pdf.named_destinations
+    lost = [
+        (number, note.get_object()["/Dest"])
+        for number, page in enumerate(paper.pdf.pages, 1)
+        for note in page.get("/Annots", [])
+        if isinstance(note.get_object().get("/Dest"), str)
+        and note.get_object()["/Dest"] not in known
+    ]
     nothing(lost)
+    outside = [
+        note.get_object()["/A"]["/URI"]
+        for page in paper.pdf.pages
+        for note in page.get("/Annots", [])
+        if "/URI" in note.get_object().get("/A", {})
+    ]
+    assert [
+        one for one in outside if one.startswith("file:")
+    ] == []  # a folder of whoever printed it
 
 
-def test_figures_tables_and_folded_answers_are_on_paper(paper):
-    everything = tight("".join(paper.words))
-    assert everything.count("Thenumbers") >= 2 * len(paper.slugs)
-    for slug in paper.slugs:
-        answer = re.search(r":::\{dropdown\} Answer\n(\w+ \w+ \w+)", chapter(slug).prose)
-        assert answer is None or tight(answer[1]) in everything
-
-
-def test_the_numbers_of_a_figure_stand_at_the_end_on_the_page_that_it_tells(paper):
-    if len(paper.slugs) > 1:
-        pytest.skip("a chapter tells")
-    everything = "".join(paper.words)
-    told = [int(page) for page in re.findall(r"The numbers:\s*page\s*(\d+)", everything)]
-    assert len(told) >= 5 * len(paper.slugs)
-    first = min(told)
-    assert first > 0.5 * len(paper.words)
-    assert "The numbers of the" in " ".join(paper.words[first - 1].split())
-    assert sorted(told)[-2] <= len(paper.words)  # the last may run into the number below its page
-
-
-def test_a_page_says_in_which_chapter_it_is(paper):
-    if len(paper.slugs) > 1:
-        pytest.skip("one sheet has one head")
+def test_a_page_says_in_which_chapter_it_is_and_which_page_it_is(paper):
+    first = min(page for _, page in paper.bookmarks)
     for slug in paper.slugs:
         title = tight(chapter(slug).headings()[0][1])
         assert sum(tight(text).startswith(title) for text in paper.words) >= 5, title
+    unnumbered = [
+        number
+        for number, text in enumerate(paper.words, 1)
+        if number > first and str(number) not in text.split("\n")[:2]  # below its head, apart
+    ]
+    assert unnumbered == []
+
+
+def test_the_book_is_no_thicker_than_a_book(paper):
+    if not paper.whole:
+        pytest.skip("a chapter is short")
+    assert len(paper.words) < MOST
+
+
+def test_code_of_the_page_is_there_to_its_last_character_and_no_folded_code(paper):
+    folded = extension("folding").folded
+    everything = tight("".join(paper.words))
+    lost, shown = [], []
+    for slug in paper.slugs:
+        codes = chapter(slug).code
+        lines = [line for code in codes if not folded(code) for line in code.splitlines()]
+        lost += [
+            (slug, line) for line in sorted(lines, key=len)[-5:] if tight(line) not in everything
+        ]
+        shown += [(slug, code) for code in codes if folded(code) and tight(code) in everything]
+    nothing(lost)
+    nothing(shown)
+
+
+def test_figures_and_folded_answers_are_on_paper(paper):
+    everything = tight("".join(paper.words))
+    for slug in paper.slugs:
+        answer = re.search(r":::\{dropdown\} Answer\n(\w+ \w+ \w+)", chapter(slug).prose)
+        assert answer is None or tight(answer[1]) in everything
+    assert everything.count("Figure1.") >= len(paper.slugs)
+
+
+def test_no_figure_is_torn_from_its_caption(paper):
+    """What a figure is called, and where its numbers are, stand on one page."""
+    told, torn = 0, []
+    for number, text in enumerate(paper.words, 1):
+        called = len(re.findall(r"Figure\s\d+\.", text))
+        ends = len(re.findall(r"Its (?:numbers|steps, one by one):\s*on\s*the\s*page", text))
+        told += ends
+        torn += [(number, called, ends)] * (called < ends)
+    nothing(torn)
+    assert told >= 5 * len(paper.slugs)
 
 
 WIDE = """() => {
@@ -131,10 +209,19 @@ WIDE = """() => {
     .map((one) => [one.getBoundingClientRect().right, one.textContent.trim().slice(0, 50)])
     .filter(([end]) => end > right + 2).map(([end, text]) => `${Math.round(end - right)} px: ${text}`);
 }"""
-PAPER = {"width": 673, "height": 980}  # an A4 page between its margins, in px
+PAPER = {"width": 673, "height": 1001}  # an A4 page between its margins, in px
+TABLES = ("notation", "datasets", "terminology", "glossary", "records", "status", "api")
 
 
-@pytest.mark.parametrize("name", ["terminology", "glossary", "records", "status"])
+def test_nothing_is_wider_than_the_paper(visit, book):
+    one = visit(viewport=PAPER)
+    slug = random.Random(seed()).choice(WRITTEN)
+    extension("pdf").bind(one.page, [f"chapters/{slug}", *(f"book/{name}" for name in TABLES)])
+    one.page.emulate_media(media="print")
+    nothing(one.page.evaluate(WIDE))
+
+
+@pytest.mark.parametrize("name", TABLES)
 def test_no_table_is_wider_than_the_paper(visit, book, name):
     one = visit(viewport=PAPER)
     one.page.emulate_media(media="print")
