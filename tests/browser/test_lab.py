@@ -453,6 +453,13 @@ def test_a_hint_looks_like_something_to_click(assignment):
     looks_like_a_fold(assignment.locator(".jp-MarkdownCell summary").first)
 
 
+def test_what_a_cell_prints_breaks_between_words_and_tables_keep_together(assignment):
+    printed = assignment.locator(".jp-OutputArea-output.jp-RenderedText pre").first
+    assert printed.evaluate("e => getComputedStyle(e).wordBreak") == "normal"
+    table = assignment.locator(".jp-MarkdownCell table").first
+    assert table.evaluate("e => e.getBoundingClientRect().width < e.parentElement.clientWidth / 2")
+
+
 def test_the_last_cell_says_where_one_stands_and_no_cell_shows_bare_points(assignment):
     said = assignment.locator(".jp-OutputArea-output")
     title = re.compile(r"^Where you stand: [\d.]+ of \d+ points")
