@@ -19,7 +19,8 @@ book: $(BOOK)  ## run every chapter, build the book, print where it is
 	@echo "The book is ready: file://$(CURDIR)/$(BOOK)"
 
 lab: .venv/ready  ## open JupyterLab on the chapters
-	jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/chapters/01_speedup.ipynb
+	jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/chapters/01_speedup.ipynb \
+		--LabApp.app_settings_dir=$(CURDIR)/scalelab/show/lab
 
 pdf: .venv/ready-dev $(BOOK)  ## print the whole book into one file
 	python book/_ext/pdf.py

@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import nbformat
 from docutils import nodes
@@ -116,10 +117,28 @@ def keep_kernels_at_home(app, config):
 
 
 def link_the_sources(app, config):
-    """Put links to the published sources on each page as soon as their address is known, and only then."""
+    """Put links to the published sources on each page as soon as their address is known, and only then.
+
+    The same address starts a chapter on somebody's server; Colab takes it from GitHub alone.
+    """
     options = config.html_theme_options
+    there = options.get("repository_url") or ""
     for button in ("use_repository_button", "use_edit_page_button", "use_issues_button"):
-        options[button] = bool(options.get("repository_url"))
+        options[button] = bool(there)
+    servers = options.get("launch_buttons", {}) if there else {}
+    if urlsplit(there).hostname != "github.com":
+        servers = {name: where for name, where in servers.items() if name != "colab_url"}
+    options["launch_buttons"] = servers
+
+
+def say_what_colab_lacks(app, page, template, context, doctree):
+    """Put on Colab's button what to run there first: it fetches the notebook and nothing else."""
+    options = app.config.html_theme_options
+    there, branch = options.get("repository_url"), options.get("repository_branch")
+    for group in context.get("header_buttons", []):
+        for one in group.get("buttons", []) if isinstance(group, dict) else []:
+            if one.get("text") == "Colab":
+                one["tooltip"] += f"; there, run first: %pip install git+{there}@{branch}"
 
 
 def mend_bibliography(app, page, template, context, doctree):
@@ -152,5 +171,6 @@ def setup(app):
     app.connect("config-inited", keep_kernels_at_home)
     app.connect("config-inited", link_the_sources)
     app.connect("html-page-context", mend_bibliography)
+    app.connect("html-page-context", say_what_colab_lacks, priority=900)
     app.connect("html-page-context", share_the_style)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from scalelab import units
 from scalelab.refusal import Refusal
 from scalelab.show import draw, page
@@ -37,7 +39,9 @@ class Slider:
     """A named quantity, the values it can take (or their names), and the one it starts at.
 
     In the rendered book it may follow what a reader said of their own hardware: `follows` names the
-    quantity there (FOLLOWED), and `near` is that quantity at each stop, by default the values.
+    quantity there (FOLLOWED), and `near` is that quantity at each stop, by default the values. It may
+    name several with spaces between; then `near` has that many at each stop. Hardware that differs from
+    every stop by more than the factor `within` moves nothing.
     """
 
     label: str
@@ -45,28 +49,37 @@ class Slider:
     start: float | str
     unit: str = ""
     follows: str = ""
-    near: Sequence[float] = ()
+    near: Sequence[float | Sequence[float]] = ()
+    within: float = math.inf
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", tuple(self.values))
         object.__setattr__(self, "near", tuple(self.near) or self.values)
-        if self.follows and self.follows not in FOLLOWED:
+        names = self.follows.split()
+        if not set(names) <= set(FOLLOWED):
             raise Refusal(
                 f"follows of {self.label!r} must be one of {', '.join(FOLLOWED)}, got "
                 f"{self.follows!r}: these are what a reader can say of their hardware"
             )
-        if self.follows and (
-            len(self.near) != len(self.values) or any(isinstance(stop, str) for stop in self.near)
+        if names and (
+            len(self.near) != len(self.values)
+            or any(isinstance(stop, str) or np.size(stop) != len(names) for stop in self.near)
         ):
+            each = "a number" if len(names) == 1 else f"{len(names)} numbers"
             raise Refusal(
-                f"near of {self.label!r} must hold a number for each of its {len(self.values)} "
-                f"values, got {len(self.near)}: give the {self.follows} at each stop"
+                f"near of {self.label!r} must hold {each} for each of its {len(self.values)} "
+                f"values, got {len(self.near)}: give the {' and the '.join(names)} at each stop"
             )
         if self.start not in self.values:
             raise Refusal(
                 f"start of {self.label!r} must be one of its values, got {self.start!r}: "
                 f"choose from {self.values[:3]} and so on"
             )
+
+    @property
+    def stops(self) -> str:
+        """Return what `near` holds as its script reads it, a bar between the stops."""
+        return "|".join(" ".join(str(float(one)) for one in np.ravel(stop)) for stop in self.near)
 
     @property
     def texts(self) -> list[str]:

@@ -221,9 +221,12 @@ def test_a_chapter_reaches_the_home_of_all_that_python_imports_for_its_cells():
         assert own - set().union(*others), chapter
 
 
-@pytest.fixture(scope="module", params=sampled(["", "https://github.com/someone/a-book"], 1))
+PUBLISHED = ["https://github.com/someone/a-book", "https://gitlab.com/someone/a-book"]
+
+
+@pytest.fixture(scope="module", params=sampled(["", *PUBLISHED], 1))
 def small_book(request, tmp_path_factory):
-    """A book of one page with the settings of ours, its sources unpublished or published: (where, page)."""
+    """A small book with our settings, its sources unpublished or published: (where, page, chapter)."""
     folder = tmp_path_factory.mktemp("book")
     for name in ("CITATION.cff", "book/_static", "book/_ext", "book/references.bib"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
@@ -233,23 +236,31 @@ def small_book(request, tmp_path_factory):
         "# A page\n\nLook [there](other.md#somewhere): `a_b.c(d=1.5, e)`.\n\n```{cite-this-book}\n```\n"
     )
     (folder / "book" / "other.md").write_text("# Another\n\n(somewhere)=\n## Far down\n\nHere.\n")
-    toc = {"format": "jb-book", "root": "book/page", "chapters": [{"file": "book/other"}]}
+    title = nbformat.v4.new_markdown_cell("# A chapter")
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=[title], metadata=kernel), folder / "book" / "chapter.ipynb"
+    )
+    files = [{"file": "book/other"}, {"file": "book/chapter"}]
+    toc = {"format": "jb-book", "root": "book/page", "chapters": files}
     (folder / "_toc.yml").write_text(yaml.safe_dump(toc))
     settings = yaml.safe_load((ROOT / "_config.yml").read_text())
-    settings["sphinx"]["config"]["html_theme_options"]["repository_url"] = request.param
+    options = settings["sphinx"]["config"]["html_theme_options"]
+    options["repository_url"] = request.param
+    options["launch_buttons"]["jupyterhub_url"] = "https://hub.example.edu"
     settings["sphinx"]["config"]["redirects"] = {"old": "book/page"}
     (folder / "_config.yml").write_text(yaml.safe_dump(settings))
     command = [Path(sys.executable).with_name("jupyter-book"), "build", folder, "-q", "-n", "-W"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    page = (folder / "_build" / "html" / "book" / "page.html").read_bytes()
-    return request.param, BeautifulSoup(page, "html.parser")
+    pages = [folder / "_build" / "html" / "book" / f"{name}.html" for name in ("page", "chapter")]
+    return request.param, *(BeautifulSoup(one.read_bytes(), "html.parser") for one in pages)
 
 
 def test_one_setting_puts_links_to_the_sources_on_each_page_and_without_it_there_is_none(
     small_book,
 ):
-    there, page = small_book
+    there, page, _ = small_book
     links = [link["href"] for link in page.select("a[href]")]
     outside = sorted((one for one in links if "someone" in one or "/edit/" in one), key=len)
     assert "" not in links
@@ -258,18 +269,43 @@ def test_one_setting_puts_links_to_the_sources_on_each_page_and_without_it_there
         assert page.select("[class*=btn-source-]") == []
         return
     home, edit, issue = outside
-    assert (home, edit) == (there, f"{there}/edit/main/book/page.md")
-    assert issue.startswith(f"{there}/issues/new?title=")
+    on_github = "github" in there
+    between = "" if on_github else "/-"
+    assert (home, edit) == (there, f"{there}{between}/edit/main/book/page.md")
+    assert issue.startswith(f"{there}{between}/issues/new?")
+
+
+def test_the_same_setting_puts_a_way_to_run_it_on_each_chapter_and_on_no_other_page(small_book):
+    """Binder and a hub take it from anywhere, Colab from GitHub; and Colab brings the notebook alone."""
+    there, page, chapter = small_book
+    assert page.select(".dropdown-launch-buttons") == []
+    buttons = {
+        one.text.strip(): one for one in chapter.select(".dropdown-launch-buttons a.dropdown-item")
+    }
+    if not there:
+        assert buttons == {}
+        return
+    github = "github" in there
+    assert set(buttons) == {"Binder", "JupyterHub", *(["Colab"] if github else [])}
+    binder, hub = (buttons[name]["href"] for name in ("Binder", "JupyterHub"))
+    source = "gh/someone/a-book" if github else "gl/someone%2Fa-book"
+    assert binder == f"https://mybinder.org/v2/{source}/main?urlpath=lab/tree/book/chapter.ipynb"
+    assert hub.startswith("https://hub.example.edu/hub/user-redirect/git-pull?repo=https%3A//g")
+    assert "urlpath=lab/tree/a-book/book/chapter.ipynb&branch=main" in hub
+    if github:
+        notebook = "github/someone/a-book/blob/main/book/chapter.ipynb"
+        assert buttons["Colab"]["href"] == f"https://colab.research.google.com/{notebook}"
+        assert f"%pip install git+{there}@main" in buttons["Colab"]["title"]
 
 
 def test_a_link_to_a_label_on_another_page_leads_there_and_not_to_its_top(small_book):
     """The 31 corrections share a page, and each chapter means one of them."""
-    _, page = small_book
+    _, page, _ = small_book
     assert page.find("a", string="there")["href"] == "other.html#somewhere"
 
 
 def test_code_among_text_breaks_after_its_punctuation_and_reads_as_it_did(small_book):
-    _, page = small_book
+    _, page, _ = small_book
     code = page.select_one("code.literal")
     assert code.text == "a_b.c(d=1.5, e)"
     assert code.decode_contents().count("<wbr") == 3
@@ -307,7 +343,7 @@ def test_a_guess_has_the_name_of_its_cell_whatever_stands_before_it(tmp_path):
 
 
 def test_the_page_cites_what_the_citation_file_says(small_book):
-    there, page = small_book
+    there, page, _ = small_book
     said = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     text = page.select_one(".highlight-bibtex pre").text
     fields = dict(re.findall(r"^  (\w+) += \{+(.*?)\}+,$", text, re.M))

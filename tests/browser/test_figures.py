@@ -160,7 +160,8 @@ def test_an_address_that_asks_for_nonsense_changes_nothing_or_stops_at_the_end(
 def test_tab_walks_through_the_controls_and_shows_where_it_is(live):
     keyboard = live.visit.page.keyboard
     stamps = live.figure.locator("a.sl-stamp").all()  # links on a page of the book
-    stops = [*live.sliders(), *live.buttons(), *stamps, live.figure.locator("summary")]
+    panel = live.figure.locator(".sl-mine a").all()  # and so is the way to My hardware
+    stops = [*live.sliders(), *live.buttons(), *panel, *stamps, live.figure.locator("summary")]
     stops[0].focus()
     keyboard.press("Shift+Tab")
     for stop in stops:

@@ -36,6 +36,19 @@ def kept(one):
     return one.page.evaluate("JSON.parse(localStorage.getItem('scalelab-hardware'))")
 
 
+def start(one, book, page, name):
+    """Name a device in the panel, and return what the sliders for devices of a chapter say."""
+    one.open((book / "book" / "my_hardware.html").as_uri())
+    one.page.get_by_label("Device", exact=True).select_option(name)
+    one.open((book / "chapters" / f"{page}.html").as_uri())
+    return shown(one)
+
+
+def shown(one):
+    sliders = one.page.locator("input[data-follows='peak bandwidth']")
+    return [slider.get_attribute("aria-valuetext") for slider in sliders.all()]
+
+
 def test_a_device_is_kept_and_the_roofline_of_another_page_starts_from_it(panel, book):
     panel.page.get_by_label("Device", exact=True).select_option("A100 SXM 80GB")
     assert kept(panel)["device"] == "A100 SXM 80GB"
@@ -43,11 +56,25 @@ def test_a_device_is_kept_and_the_roofline_of_another_page_starts_from_it(panel,
         "ridge of this device is 153" in panel.page.locator("#hardware-panel output").inner_text()
     )
     panel.open((book / "chapters" / "07_roofline.html").as_uri())
-    slider = panel.page.locator("input[data-follows=ridge]")
+    figure = panel.page.locator(".sl-figure:has(input[data-follows])").last
+    slider = figure.locator("input[data-follows]")
     assert slider.get_attribute("aria-valuetext") == "A100 SXM 80GB"
     slider.press("End")
-    panel.page.locator(".sl-figure", has=slider).get_by_role("button", name="Reset").click()
+    figure.get_by_role("button", name="Reset").click()
     assert slider.get_attribute("aria-valuetext") == "A100 SXM 80GB"
+
+
+@pytest.mark.parametrize(
+    "name", sampled([name for name in roofline.YOURS.values if name != "H100 SXM"], 3)
+)
+def test_the_roofline_has_every_device_of_the_panel(panel, book, name):
+    """A figure with few devices moves only for one that is like them; no laptop becomes an H100."""
+    near = name if name in roofline.FOUND.values else "H100 SXM"
+    near = "H200 SXM" if name == "MI300X" else near
+    assert start(panel, book, "07_roofline", name) == [near, name]
+    moved = 2 if near != "H100 SXM" else 1
+    said = [one for one in notes(panel) if one.startswith("Starts nearest to your hardware")]
+    assert len(said) == moved
 
 
 def test_typed_numbers_move_a_figure_to_the_nearest_stop_and_clearing_forgets_them(panel, book):
@@ -56,15 +83,22 @@ def test_typed_numbers_move_a_figure_to_the_nearest_stop_and_clearing_forgets_th
     panel.page.get_by_label("Memory").press("Tab")
     assert kept(panel)["ridge"] == pytest.approx(200)
     panel.open((book / "chapters" / "07_roofline.html").as_uri())
-    shown = panel.page.locator("input[data-follows=ridge]").get_attribute("aria-valuetext")
-    nearest = min(
-        zip(roofline.RIDGES, roofline.DEVICES, strict=True), key=lambda r: abs(r[0] - 200)
-    )
-    assert shown == nearest[1]
+    assert shown(panel) == ["H100 SXM", "A100 SXM 80GB"]
     panel.open((book / "book" / "my_hardware.html").as_uri())
     assert panel.page.get_by_label("Peak, dense").input_value() == "400"
     panel.page.get_by_role("button", name="Clear").click()
     assert kept(panel) is None
+
+
+def test_every_figure_that_follows_leads_to_the_panel_and_others_do_not(stranger, book):
+    for name, count in (("07_roofline", 2), ("09_cost", 1), ("05_laws", 0)):
+        stranger.open((book / "chapters" / f"{name}.html").as_uri())
+        links = stranger.page.locator(".sl-mine a")
+        assert links.count() == count, name
+        assert all(note.startswith("Can start from your hardware: ") for note in notes(stranger))
+    stranger.open((book / "chapters" / "09_cost.html").as_uri())
+    stranger.page.locator(".sl-mine a").click()
+    expect(stranger.page.locator("#hardware-panel")).to_be_visible()
 
 
 def stops(one, book, chapter):
@@ -111,7 +145,7 @@ def test_wire_and_price_move_the_figures_of_network_and_cost_until_they_are_forg
         if (seen := {name: stops(panel, book, name) for name in USUAL}) == USUAL:
             break
     assert seen == USUAL
-    assert notes(panel) == []
+    assert not any("Starts" in note for note in notes(panel))
 
 
 def test_a_device_brings_its_link_along_and_one_without_leaves_none(panel):
@@ -147,13 +181,15 @@ def test_a_price_or_a_latency_leaves_the_device_chosen(panel):
 
 
 @pytest.mark.parametrize(
-    "hostile", sampled(["{", "null", '{"ridge": "x"}', '{"ridge": -1}', "[]"], 1)
+    "hostile",
+    sampled(
+        ["{", "null", '{"peak": "x", "bandwidth": 1}', '{"peak": -1, "bandwidth": 1}', "[]"], 1
+    ),
 )
 def test_whatever_else_is_kept_there_moves_nothing(panel, book, hostile):
     panel.page.evaluate("text => localStorage.setItem('scalelab-hardware', text)", hostile)
     panel.open((book / "chapters" / "07_roofline.html").as_uri())
-    slider = panel.page.locator("input[data-follows=ridge]")
-    assert slider.get_attribute("aria-valuetext") == "H100 SXM"
+    assert shown(panel) == ["H100 SXM", "H100 SXM"]
 
 
 GUESSED = "03_study"  # with two guesses, each answered by a cell of its own

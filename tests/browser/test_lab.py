@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 import tomllib
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -179,6 +180,39 @@ def lab(browser, tmp_path_factory):
         visit.page.goto(f"{server.address}/lab?token={TOKEN}&reset")
         visit.page.wait_for_function("window.jupyterapp")
         yield visit
+
+
+def made(target: str) -> list[str]:
+    """Return the options of the Jupyter program that `make` starts for that target."""
+    lines = (ROOT / "Makefile").read_text().replace("\\\n", " ").splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith(f"{target}:"))
+    return [
+        word for word in lines[at + 1].replace("$(CURDIR)", str(ROOT)).split() if word[0] == "-"
+    ]
+
+
+def test_make_lab_opens_the_first_chapter_and_asks_about_nothing(browser, tmp_path):
+    """JupyterLab asks whether one wants news, over the text, and looks for a newer version of itself."""
+    work, own = tmp_path / "work", tmp_path / "own"
+    (work / "chapters").mkdir(parents=True)
+    shutil.copy(ROOT / "chapters" / "01_speedup.ipynb", work / "chapters")
+    install(own / "data")
+    with (
+        serving("jupyterlab", work, own, *made("lab")) as server,
+        visiting(browser, home=server.address) as visit,
+    ):
+        asked: list[str] = []
+        visit.page.on("request", lambda one: asked.append(urllib.parse.urlsplit(one.url).path))
+        visit.page.goto(f"{server.address}/?token={TOKEN}")
+        visit.page.locator(".jp-MarkdownCell h1").first.wait_for(timeout=PATIENCE)
+        expect(visit.page.locator(".jp-MarkdownCell .big-picture").first).to_be_visible()
+        # News are asked for as soon as this plugin has its settings.
+        expect(visit.page.locator(".jp-Notification-Status")).to_be_visible(timeout=PATIENCE)
+        visit.page.wait_for_load_state("networkidle")
+        assert visit.page.locator(".Toastify__toast").all_inner_texts() == []
+        assert not [one for one in asked if one.endswith(("/lab/api/news", "/lab/api/update"))]
+        assert [one for one in asked if "/lab/api/settings" in one]
+        nothing(visit.outside)
 
 
 @contextlib.contextmanager
@@ -417,6 +451,13 @@ def test_checks_and_numbers_are_one_line_until_somebody_opens_them(assignment):
 
 def test_a_hint_looks_like_something_to_click(assignment):
     looks_like_a_fold(assignment.locator(".jp-MarkdownCell summary").first)
+
+
+def test_what_a_cell_prints_breaks_between_words_and_tables_keep_together(assignment):
+    printed = assignment.locator(".jp-OutputArea-output.jp-RenderedText pre").first
+    assert printed.evaluate("e => getComputedStyle(e).wordBreak") == "normal"
+    table = assignment.locator(".jp-MarkdownCell table").first
+    assert table.evaluate("e => e.getBoundingClientRect().width < e.parentElement.clientWidth / 2")
 
 
 def test_the_last_cell_says_where_one_stands_and_no_cell_shows_bare_points(assignment):

@@ -194,6 +194,9 @@ def test_a_slider_that_follows_says_where_each_stop_stands():
     slider = Slider("device", ("old", "new"), "old", follows="ridge", near=(150.0, 300.0))
     page = Replay(lambda which: parabola({"old": 1.0, "new": 2.0}[which]), {"which": slider}).html()
     assert 'data-follows="ridge" data-near="150.0|300.0"' in page
+    both = Slider("b", (1.0, 2.0), 1.0, "", "peak bandwidth", ((1.0, 3.0), (2.0, 4.0)), 1.5)
+    page = Replay(lambda which: parabola(which), {"which": both}).html()
+    assert 'data-follows="peak bandwidth" data-near="1.0 3.0|2.0 4.0" data-within="1.5"' in page
     assert "data-follows" not in Replay(parabola, {"scale": Slider("a", (1.0, 2.0), 1.0)}).html()
 
 
@@ -203,6 +206,8 @@ def test_a_slider_that_follows_says_where_each_stop_stands():
         {"follows": "colour"},
         {"follows": "ridge"},  # names have no number of their own
         {"follows": "ridge", "near": (1.0,)},
+        {"follows": "peak bandwidth", "near": (1.0, 2.0)},  # each stop has two
+        {"follows": "ridge", "near": ((1.0, 2.0), (3.0, 4.0))},
     ],
 )
 def test_a_slider_that_cannot_follow_is_refused(wrong):

@@ -16,13 +16,32 @@ from scalelab.show.sliders import Slider
 
 DEVICES = ("A100 SXM 40GB", "A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
 FORMAT = "bf16 tensor"
-# In the rendered book the slider starts from the reader's own device.
-RIDGES = tuple(
-    roofline.ridge(hardware.peak(one, FORMAT), one.bandwidth)
-    for one in map(hardware.device, DEVICES)
-)
-YOURS = Slider("device", DEVICES, start="H100 SXM", follows="ridge", near=RIDGES)
-FOUND = Slider("device", DEVICES[2:], start="H100 SXM")
+
+
+def best_format(device: hardware.Device) -> tuple[str, float, int]:
+    """The format that the book computes with on a device, its dense peak, and the bytes of a number.
+
+    It is bf16 where a device has it, or the next that it has, as the panel My hardware says.
+    """
+    formats = {"bf16": 2, "fp16": 2, "fp32": 4}
+    name = next(one for one in formats if hardware.fastest(device, one))
+    return name, hardware.fastest(device, name), formats[name]
+
+
+def _roof(name: str) -> tuple[float, float]:
+    device = hardware.device(name)
+    return best_format(device)[1], device.bandwidth
+
+
+def _following(devices: Sequence[str], within: float = np.inf) -> Slider:
+    """A slider over devices that in the rendered book starts from the reader's own."""
+    near = [_roof(name) for name in devices]
+    return Slider("device", devices, "H100 SXM", "", "peak bandwidth", near, within)
+
+
+YOURS = _following(sorted(hardware.names(), key=_roof))  # a step to the right is a higher roof
+# Of so few none may be near: whoever has a processor is not shown a GPU as the nearest.
+FOUND = _following(("H100 SXM", "H200 SXM", "B200 SXM"), within=1.5)
 TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 RATES = tuple(10.0 ** np.arange(-3, 6))
 WIDTH = 2  # bytes of such a number
@@ -314,26 +333,26 @@ def _through(*corners):
     return np.union1d(np.geomspace(0.03, 3000, 60), corners)
 
 
-def layer(sequences: int, context: int) -> dict[str, kernels.Kernel]:
+def layer(sequences: int, context: int, width: int = WIDTH) -> dict[str, kernels.Kernel]:
     """The kernels of one layer of a large model that reads a prompt, or adds one token to it."""
     one, all_tokens = sequences, sequences * context
     heads = {"heads": HEADS, "kv_heads": KV_HEADS, "sequences": sequences}
     return {
-        "product, reading": kernels.gemm(all_tokens, FEEDFORWARD, HIDDEN, WIDTH),
-        "product, writing": kernels.gemm(one, FEEDFORWARD, HIDDEN, WIDTH),
-        "attention, reading": attention.fused(context, context, HEAD, WIDTH, causal=True, **heads),
-        "attention, writing": attention.decode(context, HEAD, WIDTH, **heads),
+        "product, reading": kernels.gemm(all_tokens, FEEDFORWARD, HIDDEN, width),
+        "product, writing": kernels.gemm(one, FEEDFORWARD, HIDDEN, width),
+        "attention, reading": attention.fused(context, context, HEAD, width, causal=True, **heads),
+        "attention, writing": attention.decode(context, HEAD, width, **heads),
     }
 
 
 def moving(device: str, sequences: float, context: float) -> Chart:
     """Where a layer's products and attention stand on a device, by batch and length of context."""
     spec = hardware.device(device)
-    peak, bandwidth = hardware.peak(spec, FORMAT), spec.bandwidth
-    points = layer(int(sequences), int(context))
+    (name, peak, width), bandwidth = best_format(spec), spec.bandwidth
+    points = layer(int(sequences), int(context), width)
     at = np.union1d(np.geomspace(0.5, 20000, 60), roofline.ridge(peak, bandwidth))
     series = [Points("roof", at, roofline.attainable(at, peak, bandwidth) / 1e12, tone=0)]
-    readouts = {"Ridge": f"{roofline.ridge(peak, bandwidth):.0f} FLOP/B"}
+    readouts = {"Ridge": f"{roofline.ridge(peak, bandwidth):.0f} FLOP/B, in {name}"}
     for tone, (name, kernel) in enumerate(points.items(), 1):
         reached = float(roofline.attainable(kernel.intensity, peak, bandwidth))
         here = [float(kernel.intensity)], [reached / 1e12]
@@ -343,7 +362,7 @@ def moving(device: str, sequences: float, context: float) -> Chart:
     return Chart(
         f"{device}: {sequences:g} sequences of {context:g} tokens",
         Axis("intensity, FLOP per byte", log=True, ticks=(1, 10, 100, 1000, 10000)),
-        Axis("at most, TFLOP/s", log=True, ticks=(1, 10, 100, 1000)),
+        Axis("at most, TFLOP/s", log=True, ticks=(0.01, 0.1, 1, 10, 100, 1000)),
         tuple(series),
         readouts,
         MODEL,

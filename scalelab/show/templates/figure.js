@@ -58,13 +58,14 @@
 
   // Where a slider begins: nearest to what the reader said of their hardware, if they did.
   const mine = (() => { try { return JSON.parse(localStorage.getItem("scalelab-hardware")) ?? {}; } catch { return {}; } })();
-  const follows = (slider) => mine[slider.dataset.follows] > 0;
-  const home = (slider) => {
-    const wanted = mine[slider.dataset.follows];
-    if (!follows(slider)) return slider.dataset.start;
-    const far = slider.dataset.near.split("|").map((value) => Math.abs(Math.log(value / wanted)));
-    return String(far.indexOf(Math.min(...far)));
+  const nearest = ({ dataset }) => {
+    const wanted = (dataset.follows ?? "").split(" ").map((name) => mine[name]);
+    if (!wanted.every((value) => value > 0)) return;
+    const far = dataset.near.split("|").map((stop) => Math.max(...stop.split(" ").map((value, i) => Math.abs(Math.log(value / wanted[i])))));
+    const least = Math.min(...far);
+    if (least <= Math.log(dataset.within ?? Infinity)) return String(far.indexOf(least));
   };
+  const home = (slider) => nearest(slider) ?? slider.dataset.start;
 
   const show = () => {
     const index = sliders.reduce((at, slider, i) => at * data.shape[i] + Number(slider.value), 0);
@@ -97,9 +98,14 @@
   });
   sliders.forEach((slider) => { slider.value = home(slider); }); // browsers remember positions over a reload
   if (sliders.some((slider) => slider.value !== slider.dataset.start)) show();
-  if (sliders.some(follows)) {
+  const able = sliders.filter((slider) => slider.dataset.follows);
+  const moved = able.filter(nearest);
+  const root = document.documentElement.dataset.content_root; // of the book, which has a page to name one's hardware
+  if (moved.length || (root && able.length)) {
     const said = Object.assign(document.createElement("small"), { className: "sl-mine" });
-    said.textContent = `Starts nearest to your hardware: ${sliders.filter(follows).map((slider) => slider.ariaLabel).join(", ")}.`;
+    const page = Object.assign(document.createElement(root ? "a" : "span"), { textContent: "your hardware" });
+    if (root) page.href = `${root}book/my_hardware.html`;
+    said.append(moved.length ? "Starts nearest to " : "Can start from ", page, `: ${(moved.length ? moved : able).map((slider) => slider.ariaLabel).join(", ")}.`);
     figure.querySelector(".sl-controls").append(said);
   }
   link.href = `#${key}=${sliders.map((slider) => slider.value).join(".")}`;

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from scalelab.models.kernels import kernels, roofline
+from scalelab.models.machines import hardware
 from scalelab.show.plots import roofline as figures
 
 PEAKS, LEVELS = {"fp32": 90e9}, {"DRAM": 9e9, "L1": 100e9, "L2": 70e9}
@@ -52,6 +53,26 @@ def test_points_before_and_after_are_two_sets_under_one_roof():
     assert (before.label, after.label) == ("before", "after")
     assert (before.y[0], after.y[0]) == (1.0, 2.0)
     assert before.tone != after.tone
+
+
+def test_every_device_of_the_panel_has_its_roof_in_the_format_that_it_has():
+    """The slider starts from the reader's own device, so each has a stop, and its own roof."""
+    assert set(figures.YOURS.values) == set(hardware.names())
+    assert len(set(figures.YOURS.near)) == len(figures.YOURS.near)
+    for name, (peak, bandwidth) in zip(figures.YOURS.values, figures.YOURS.near, strict=True):
+        roof = figures.moving(name, 32, 2048).series[0]
+        assert roof.y.max() == pytest.approx(peak / 1e12)
+        assert roof.y[0] / roof.x[0] == pytest.approx(bandwidth / 1e12)
+    said = {name: figures.moving(name, 1, 128).readouts["Ridge"] for name in figures.YOURS.values}
+    assert said["T4"] == "203 FLOP/B, in fp16"
+    assert said["Core i7-8565U"] == "6 FLOP/B, in fp32"
+
+
+def test_numbers_of_four_bytes_have_half_the_intensity_of_those_of_two():
+    narrow, wide = (figures.layer(32, 2048, width) for width in (2, 4))
+    for name, kernel in narrow.items():
+        assert kernel.flops == wide[name].flops
+        assert kernel.bytes == pytest.approx(wide[name].bytes / 2)
 
 
 @pytest.mark.parametrize("device", figures.FOUND.values)
