@@ -89,6 +89,29 @@ def sweep(
     )
 
 
+def few_rows(every: Sweep, few: AlphaBeta, stamp: Stamp) -> Chart:
+    """The busbw over message size of all rows of a sweep, and of what was fitted to a few of them."""
+    factor = float(bandwidth.bus_factor(every.workers)) / 1e9
+    given, sizes = few.sweep, np.geomspace(every.size.min(), every.size.max(), 60)
+    known = factor * every.size / every.seconds
+    fitted = factor * sizes / np.asarray(few.seconds(sizes))
+    points = Points("all rows of the sweep", every.size / _MB, known, "points", tone=1)
+    marks = factor * given.size / given.seconds
+    return Chart(
+        f"{given.size.size} rows of a sweep, and what they say of the others",
+        Axis("message M, MB", log=True, ticks=_ticks([points])),
+        Axis("busbw, GB/s", low=0.0),
+        (
+            Points(f"fitted to the {given.size.size}", sizes / _MB, fitted, tone=2),
+            points,
+            Points(f"the {given.size.size}", given.size / _MB, marks, "points", tone=2),
+        ),
+        stamp=stamp,
+        see="The line, a single latency and a single bandwidth, knows the marks of its own colour only. "
+        "Where the other rows leave it, one line is too few.",
+    )
+
+
 def latencies(fitted: ArrayLike, true: float) -> Chart:
     """What share of many fits put the latency below so much, beside the true one."""
     micros = 1e6 * np.sort(np.asarray(fitted, float))

@@ -177,6 +177,53 @@ def pieces(
     )
 
 
+def three_moves(tokens: int = 4096, head: int = 128, group: int = 8) -> Chart:
+    """Attention on an H100 as it was and as it became: up to the flat, under a higher one, along the slope.
+
+    The rates of the attention that reads are published; what writes stands on the roof.
+    """
+    spec = hardware.device("H100 SXM")
+    peak, narrow = (hardware.peak(spec, f"{name} tensor") for name in ("bf16", "fp8"))
+    reads, halved = (
+        float(attention.fused(tokens, tokens, head, width).intensity) for width in (2, 1)
+    )
+    alone, shared = (
+        float(attention.decode(tokens, head, WIDTH, group, keys).intensity) for keys in (group, 1)
+    )
+    moves = {
+        "reaching the flat: copies overlapped": ((reads, 0.35 * peak), (reads, 840e12)),
+        "raising the flat: 8-bit numbers": ((reads, 840e12), (halved, 1.3e15)),
+        f"along the slope: {group} heads share keys": tuple(
+            (at, float(roofline.attainable(at, peak, spec.bandwidth))) for at in (alone, shared)
+        ),
+    }
+    corners = [roofline.ridge(one, spec.bandwidth) for one in (peak, narrow)]
+    at = np.union1d(np.geomspace(0.5, 10_000, 60), corners)
+    high = at[at >= corners[0]]
+    series = [
+        Points("roof, bf16", at, roofline.attainable(at, peak, spec.bandwidth) / 1e12, tone=0),
+        Points(
+            "roof, fp8",
+            high,
+            roofline.attainable(high, narrow, spec.bandwidth) / 1e12,
+            "dashed",
+            tone=0,
+        ),
+    ]
+    for tone, (name, places) in enumerate(moves.items(), 1):
+        x, y = zip(*places, strict=True)
+        series.append(Points(name, x, np.array(y) / 1e12, "joined", tone=tone))
+    return Chart(
+        "Three moves of attention on an H100",
+        Axis("intensity, FLOP per byte", log=True, ticks=(1, 10, 100, 1000, 10_000)),
+        Axis("TFLOP/s", log=True, ticks=(1, 10, 100, 1000)),
+        tuple(series),
+        stamp=said("Shah et al. 2024; what writes: by the roof"),
+        see="The first two moves concern attention that reads a prompt, at the right. The third is of "
+        "attention that writes: it gains most, and stays far below the flat.",
+    )
+
+
 def clocks(counts: Sequence[kernels.Kernel], peak: float, bandwidth: float) -> Chart:
     """What the arithmetic and the bytes of some kernels take at least, as shares of the slower clock."""
     rows, times = {}, {}

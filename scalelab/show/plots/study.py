@@ -280,6 +280,41 @@ def two_losses(
     )
 
 
+def more_data(
+    times: float, *, fixed: float, sample: float, critical: float, least_steps: float
+) -> Chart:
+    """Hours to a target on so many times the samples, by what becomes of the critical batch."""
+    workers = FLEET
+    hours = {}
+    for name, more, growth in (
+        ("the samples of today", 1.0, 1.0),
+        (f"{times:g} times, critical batch stays", times, 1.0),
+        (f"{times:g} times, it grows by the root", times, times**0.5),
+        (f"{times:g} times, it grows as much", times, times),
+    ):
+        batch = np.asarray(
+            study.fastest_batch(workers, fixed=fixed, sample=sample, critical=growth * critical)
+        )
+        job = {"fixed": fixed, "sample": sample, "critical": growth * critical}
+        batch = np.maximum(batch, workers)  # at least one sample for each
+        hours[name] = (
+            study.target_seconds(workers, batch, **job, least_steps=least_steps * more / growth)
+            / 3600
+        )
+    return Chart(
+        f"{times:g} times the samples: what a critical batch that grows with them is worth",
+        Axis("workers K", log=True, ticks=tuple(FLEET[::3])),
+        Axis("hours to the target", log=True),
+        tuple(
+            Points(name, workers, np.asarray(one), tone=tone)
+            for tone, (name, one) in enumerate(hours.items())
+        ),
+        stamp=MODEL,
+        see="On few workers the samples decide, and the upper three nearly agree. On many it is the steps, "
+        "one after another: they stay as few as today only if the critical batch grows as the samples do.",
+    )
+
+
 def plane(power: float, critical: float = 8192, overhead: float = 0.02) -> Chart:
     """Workers and batch as a map: what bounds a job, which batch is done first, and a path of growth."""
     job = {"fixed": overhead, "sample": SAMPLE, "critical": critical}

@@ -171,3 +171,16 @@ def test_every_figure_says_what_to_see():
     ]
     assert all(chart.see for chart in charts)
     assert len({chart.see for chart in charts}) == len(charts)
+
+
+def test_a_few_rows_and_all_of_them_are_drawn_as_they_were_published():
+    sweep = links.Sweep.published("nccl_allreduce_8xH200_payload")
+    rates = ["39.93", "219.89", "436.15", "473.10"]
+    few = links.Sweep.of_rates(
+        [2**20, 2**24, 2**28, 2**32], rates, workers=8, collective="all-reduce"
+    )
+    chart = figures.few_rows(sweep, links.fit(few), MODEL)
+    every, marks = drawn(chart, "all rows of the sweep"), drawn(chart, "the 4")
+    assert marks.y == pytest.approx([float(one) for one in rates])
+    assert np.interp(marks.x, every.x, every.y) == pytest.approx(marks.y, rel=1e-3)
+    assert every.y == pytest.approx(2 * 7 / 8 * sweep.size / sweep.seconds / 1e9)

@@ -66,3 +66,34 @@ def test_every_pass_is_a_point_of_its_group():
     assert [(one.x[0], one.y[0]) for one in chart.series] == [(9, 1.0), (5, 0.9)]
     assert 0.8 < chart.y.low < 0.9
     assert 1.0 < chart.y.high < 1.1
+
+
+def one_pass(workers, seconds, exposed):
+    return SimpleNamespace(workers=workers, seconds=seconds, exposed=exposed, stamp=None)
+
+
+def test_every_run_stands_beside_an_equal_share_of_the_median_on_one():
+    passes = [one_pass(1, s, 0.0) for s in (4.0, 2.0, 9.0)] + [one_pass(2, 3.0, 1.0)]
+    chart = figures.each_run(passes)
+    assert drawn(chart, "an equal share").y.tolist() == [4, 2]
+    assert drawn(chart, "a run").y.tolist() == [4, 2, 9, 3]
+
+
+def test_exchange_and_the_rest_are_of_runs_on_so_many_workers():
+    runs = [one_pass(1, 9.0, 0.0), one_pass(2, 5.0, 2.0), one_pass(2, 7.0, 3.0)]
+    studies = SimpleNamespace(title="a", passes=runs), SimpleNamespace(title="b", passes=runs[:2])
+    chart = figures.exchanged(*studies, workers=2)
+    exchange, rest = (one.x.reshape(-1, 3)[:, :2].tolist() for one in chart.series)
+    assert exchange == [[0, 2.5], [0, 2]]
+    assert rest == [[2.5, 6], [2, 5]]
+    assert chart.y.names == ("a", "b")
+
+
+def test_a_limit_of_energy_leaves_the_sizes_that_the_rubric_recommends():
+    joules = 300.0 * K * T
+    chart = figures.capped(K, joules, (2e6, 1.2e6))
+    line = drawn(chart, "all workers")
+    columns = rubric.columns(K, T, rate=K, quality=[0.871] * 6, metric="accuracy", joules=joules)
+    for limit, most in zip(chart.series[1:], (2e6, 1.2e6), strict=True):
+        found = rubric.judge(columns, floor=0, joules=most)
+        assert found.recommended == max(line.x[line.y <= limit.y[0]])
