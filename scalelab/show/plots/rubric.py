@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scalelab import units
 from scalelab.records import Pass, Passes, Stamp
 from scalelab.rubric import gate, rubric, text
 from scalelab.rubric.gate import Noise
 from scalelab.rubric.report import Report
+from scalelab.rubric.spread import bound
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, bars
 
@@ -252,6 +254,25 @@ def capped(workers: ArrayLike, joules: ArrayLike, most: Sequence[float]) -> Char
         stamp=MODEL,
         see="The line climbs because all workers draw their power until the last is done. A limit leaves "
         "the sizes below it.",
+    )
+
+
+def claimed(report: Report, workers: int, **stated: float) -> Chart:
+    """What the runs of one size allow of each number of a claim, in multiples of what is claimed."""
+    row = report.row(workers)
+    ends, rows = row.spreads, {}
+    for name, value in stated.items():
+        middle = row.gate.loss if name == "loss" else getattr(row, name)
+        label = f"{name.replace('_', ' ')}, at {bound(name)} {units.text(value)}"
+        rows[label] = (ends[name].low / value, middle / value, ends[name].high / value)
+    return bars.between(
+        f"A claim about {units.counted(workers, 'worker')}, and what the runs allow",
+        Axis("times what is claimed"),
+        rows,
+        {"claimed,": 1},
+        report.stamp,
+        "An “at least” is supported if its bar lies to the right of the dashed line, an “at most” if it lies "
+        "to the left. A bar across the line is undecided.",
     )
 
 

@@ -97,3 +97,31 @@ def test_a_limit_of_energy_leaves_the_sizes_that_the_rubric_recommends():
     for limit, most in zip(chart.series[1:], (2e6, 1.2e6), strict=True):
         found = rubric.judge(columns, floor=0, joules=most)
         assert found.recommended == max(line.x[line.y <= limit.y[0]])
+
+
+def test_a_claims_bars_lie_as_the_verdicts_of_the_table_say():
+    """Right of the line an "at least" is supported, left of it an "at most", across it neither."""
+    row = REPORT.row(8)
+    ends = {
+        "speedup": rubric.spread.Spread(6.0, 7.0, True),
+        "loss": rubric.spread.Spread(-0.001, 0.002, True),
+    }
+    gate = SimpleNamespace(loss=0.0005)
+    told = SimpleNamespace(spreads=ends, speedup=row.speedup, gate=gate)
+    report = SimpleNamespace(row=lambda workers: told, stamp=None)
+    for speedup, loss, verdicts in (
+        (5.0, 0.005, ["supported", "supported"]),
+        (6.5, 0.001, ["undecided", "undecided"]),
+        (8.0, 0.003, ["contradicted", "supported"]),
+    ):
+        chart = figures.claimed(report, 8, speedup=speedup, loss=loss)
+        bars = drawn(chart, "may be").x.reshape(-1, 3)[:, :2]
+        found = [
+            "supported" if good else "contradicted" if bad else "undecided"
+            for good, bad in (
+                (bars[0][0] >= 1, bars[0][1] < 1),
+                (bars[1][1] <= 1, bars[1][0] > 1),
+            )
+        ]
+        asked = {"speedup": {"least": speedup}, "loss": {"most": loss}}
+        assert found == [ends[name].verdict(**asked[name]) for name in asked] == verdicts
