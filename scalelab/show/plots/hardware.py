@@ -183,7 +183,9 @@ def corner(fed: float, cores: int) -> Chart:
         ),
         stamp=MODEL,
         see="Both begin and end alike. Up to its corner the memory costs nothing, and behind it every "
-        "further core is for nothing; Amdahl's curve bends from the start.",
+        "further core is for nothing; Amdahl's curve bends from the start."
+        if fed < cores
+        else "Here the memory feeds all the cores, so nothing bends: the two lines are one.",
     )
 
 

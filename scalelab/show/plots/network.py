@@ -72,7 +72,7 @@ def sweep(
     elif len(fitted) > 1:
         see = (
             "On the left the two are apart by what their starts cost, on the right by what their bytes do. "
-            "A line is level for as long as the starts decide."
+            "Where a line is level the starts decide; where it jumps, other starts do."
         )
     else:
         see = (
@@ -180,8 +180,8 @@ def rounds(link: network.Network, size: float, most: int = 1024) -> Chart:
             ),
         ),
         stamp=MODEL,
-        see="Each doubling of the workers doubles the rounds of the ring, and adds one, two or a few to "
-        "those of the others.",
+        see="Each doubling of the workers more than doubles the rounds of the ring, and adds one, two or a "
+        "few to those of the others.",
     )
 
 
@@ -411,8 +411,15 @@ def clocks(tokens: float) -> Chart:
     many = ledger.ledger(LAYER, tokens, 16 * GPUS)["DDP"].intensity
     experts = rows["expert"].intensity
     at = np.union1d(np.geomspace(30, 3e5, 41), [peak / b for b in ways.values()])
+    # All have the same flat, so the slower ways end where they meet it.
+    last = {name: at[-1] if b == gpu.bandwidth else peak / b for name, b in ways.items()}
     series = [
-        Points(f"roof of {name}", at, roofline.attainable(at, peak, b) / 1e12, tone=tone)
+        Points(
+            f"roof of {name}",
+            at[at <= last[name]],
+            roofline.attainable(at[at <= last[name]], peak, b) / 1e12,
+            tone=tone,
+        )
         for tone, (name, b) in enumerate(ways.items(), 1)
     ]
     points = {

@@ -26,6 +26,7 @@ FOUND = Slider("device", DEVICES[2:], start="H100 SXM")
 TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 RATES = tuple(10.0 ** np.arange(-3, 6))
 WIDTH = 2  # bytes of such a number
+SAME = 0.05  # bandwidths that differ by less are drawn as one
 # One layer of a model of 70 billion parameters: grouped queries, gated feed-forward.
 HIDDEN, FEEDFORWARD, HEADS, KV_HEADS, HEAD = 8192, 28672, 64, 8, 128
 
@@ -48,6 +49,9 @@ def roofs(
     """
     (format_name, peak), *others = peaks.items()
     (level, bandwidth), *faster = bandwidths.items()
+    # A slope that lies on the first would hide it: they are one, under both names.
+    level = " and ".join([level, *(name for name, value in faster if _alike(value, bandwidth))])
+    faster = [(name, value) for name, value in faster if not _alike(value, bandwidth)]
     unit, unit_name = (1e12, "TFLOP/s") if peak >= 1e13 else (1e9, "GFLOP/s")
     corner = roofline.ridge(peak, bandwidth)
     at = _through(corner)
@@ -354,6 +358,10 @@ def bars(
 def said(note: str) -> Stamp:
     """Return the stamp of what others have published."""
     return Stamp("published", note=note)
+
+
+def _alike(one, other):
+    return abs(one / other - 1) < SAME
 
 
 def _through(*corners):

@@ -149,7 +149,8 @@ def share_to_keep(efficiency: float, seconds: float, sample: float) -> Chart:
         tuple(series),
         stamp=MODEL,
         see="All three begin with the same exchange between two workers. The flat line is a job that "
-        "has to grow as the workers do, and no faster; the steepest doubles every share with each doubling.",
+        "has to grow as the workers do, and no faster; on the steepest each doubling of the workers more "
+        "than doubles what each of them must hold.",
     )
 
 

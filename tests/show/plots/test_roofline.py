@@ -111,3 +111,10 @@ def test_no_move_of_attention_passes_its_roof():
     assert raised.x[1] == 2 * raised.x[0] == 4096  # n/2 FLOPs per byte of two bytes each
     assert slope.x == pytest.approx([1, 8], rel=0.01)
     assert slope.y == pytest.approx(np.array(slope.x) * 3.35, rel=1e-3)
+
+
+def test_two_slopes_that_would_lie_on_each_other_are_drawn_as_one_under_both_names():
+    chart = figures.roofs("t", PEAKS, {"lines": 10e9, "names": 10.2e9, "L1": 100e9})
+    assert [one.label for one in chart.series] == ["fp32, from lines and names", "from L1"]
+    apart = figures.roofs("t", PEAKS, {"lines": 10e9, "names": 12e9})
+    assert [one.label for one in apart.series] == ["fp32, from lines", "from names"]

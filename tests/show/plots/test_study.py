@@ -77,3 +77,10 @@ def test_more_samples_cost_steps_only_where_the_critical_batch_stays():
     assert stays.y[0] < 1.15 * grows.y[0]
     assert (grows.y < root.y).all()
     assert (root.y < stays.y).all()
+
+
+def test_the_steepest_share_more_than_doubles_and_the_flat_one_stays():
+    flat, _, steep = study.share_to_keep(0.8, 0.005, 0.002).series
+    assert flat.y == pytest.approx(flat.y[0])
+    assert (steep.y[1:] > 2 * steep.y[:-1]).all()
+    assert flat.y[0] == steep.y[0]
