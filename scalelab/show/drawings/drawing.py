@@ -13,7 +13,7 @@ from scalelab.records import Stamp
 from scalelab.refusal import Refusal
 
 KINDS = ("line", "arrow", "box", "block", "circle", "bar", "text")
-_BELOW = ("line", "arrow")  # the others
+BELOW = ("line", "arrow")  # the others
 ALIGNED = ("start", "middle", "end")
 
 
@@ -132,4 +132,4 @@ def lasting(frames: tuple[Frame, ...]) -> dict[str, Shape]:
                     f"{shape.key!r} must keep its kind and size in all frames, got {first.lasting} and "
                     f"{shape.lasting}: another thing has another key"
                 )
-    return dict(sorted(found.items(), key=lambda item: item[1].kind not in _BELOW))
+    return dict(sorted(found.items(), key=lambda item: item[1].kind not in BELOW))

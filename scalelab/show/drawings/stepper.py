@@ -6,12 +6,14 @@ chosen frames stand beside each other instead: of several drawings, the last cho
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
 from typing import Any
 
 from markupsafe import Markup
 
 from scalelab.refusal import Refusal
+from scalelab.show.drawings import still
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape, lasting
 from scalelab.show.template import rendered
 
@@ -37,6 +39,21 @@ class Stepper:
             )
         self.things = lasting(tuple(frame for one in drawings for frame in one.frames))
 
+    @property
+    def stills(self) -> list[tuple[Drawing, int]]:
+        """Return the frames that stand for all where nothing moves: of several drawings the last of each."""
+        last = -1 if len(self.drawings) > 1 else 0
+        return [(one, step) for one in self.drawings for step in one.chosen[last:]]
+
+    @property
+    def tones(self) -> dict[str, int]:
+        """Return the tone of each meaning, of all drawings."""
+        return {name: tone for one in self.drawings for name, tone in one.tones.items()}
+
+    def png(self) -> bytes:
+        """Return the frames that stand for all as a PNG, for print and for viewers without HTML."""
+        return still.png(self.stills, self.tones, path)
+
     def html(self) -> Markup:
         """Return the drawing, its controls, its table twin and the script that plays it."""
         first = self.drawings[0]
@@ -48,10 +65,9 @@ class Stepper:
             shapes=self._shapes(first.frames[0]),
             stills=[
                 (one, step, self._shapes(one.frames[step], absent=False))
-                for one in self.drawings
-                for step in one.chosen[-1 if len(self.drawings) > 1 else 0 :]
+                for one, step in self.stills
             ],
-            tones={name: tone for one in self.drawings for name, tone in one.tones.items()},
+            tones=self.tones,
             data=self._data(),
             path=path,
         )
@@ -59,7 +75,11 @@ class Stepper:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         said = [one.describe(0) for one in self.drawings]
         steps = [frame.caption for one in self.drawings for frame in one.frames[1:]]
-        return {"text/html": self.html(), "text/plain": "\n".join([*said, *steps])}
+        return {
+            "text/html": self.html(),
+            "image/png": base64.b64encode(self.png()).decode(),
+            "text/plain": "\n".join([*said, *steps]),
+        }
 
     def _shapes(self, frame: Frame, absent: bool = True) -> list[tuple[Shape, bool]]:
         """Return each thing as it is in a frame, or first will be, and whether it is there."""

@@ -97,6 +97,28 @@ def worth(compute: float, exchange: float, hourly: float, values: Values) -> Cha
     )
 
 
+def costup(memory: float, serial: float, most: int = 64) -> Chart:
+    """Speedup beside costup, over workers that share a memory whose price does not grow with them."""
+    workers = np.unique(np.geomspace(1, most, 49).round())
+    gains = laws.amdahl(workers, serial)
+    dearer = memory + (1 - memory) * workers
+    pays = workers[gains >= dearer][-1]
+    return Chart(
+        f"Speedup and costup, {memory:.0%} of the price memory and {serial:.0%} of the job serial",
+        Axis("processors K", log=True, ticks=tuple(2.0 ** np.arange(0, np.log2(most) + 1))),
+        Axis("times one processor", log=True, ticks=(1, 2, 4, 8, 16, 32, 64)),
+        (
+            Points("ideal S = K", workers, workers, "dashed", tone=0),
+            Points("speedup", workers, gains, tone=1),
+            Points("costup", workers, dearer, tone=2),
+            Points("last K that pays", [pays], gains[workers == pays], "points", tone=3),
+        ),
+        stamp=MODEL,
+        see="As long as the speedup lies above the costup, a result costs less than on one processor, "
+        "however far both are below the ideal line.",
+    )
+
+
 def per_million(workers: Values, dollars: Mapping[str, ArrayLike]) -> Chart:
     """What a million pictures cost over sizes, for a batch that stays and for one that grows."""
     workers = np.asarray(workers, float)

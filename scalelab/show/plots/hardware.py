@@ -11,7 +11,7 @@ from scalelab.models.machines import failures, hardware, memory, rungs, up_or_ou
 from scalelab.models.scaling import laws, speedup
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL
+from scalelab.show.plots import MODEL, bars
 
 SMALL, BIG = "A100 SXM 40GB", "H200 SXM"
 # What a driver reports is in no data sheet.
@@ -79,6 +79,24 @@ def generations(names: Sequence[str]) -> Chart:
     )
 
 
+def far_bytes(near: float, ways: Mapping[str, float]) -> Chart:
+    """How much longer the mean byte takes, over the share of bytes that come by each slower way."""
+    far = np.unique([*np.geomspace(0.001, 1, 37), 0.01, 0.1, 0.875])
+    series = [
+        Points(name, 100 * far, near * rungs.mean_seconds_per_byte(far, near, rate), tone=tone)
+        for tone, (name, rate) in enumerate(ways.items(), 1)
+    ]
+    return Chart(
+        "What a few bytes from far away cost all of them",
+        Axis("bytes from far away, %", log=True, ticks=(0.1, 1, 10, 100)),
+        Axis("time of a byte, × memory's", log=True, ticks=(1, 2, 5, 10, 20, 50)),
+        (*series, Points("all from memory", [0.1, 100], [1, 1], "dashed", tone=0)),
+        stamp=MODEL,
+        see="A way that is so many times slower has doubled the mean time when about one byte in so many "
+        "goes by it: there the far bytes take as long as all the near ones.",
+    )
+
+
 def published_gains(runs: Sequence[upgrades.Upgrade], faster: float) -> Chart:
     """Published gains of an upgrade with their uncertainty, beside what its faster memory can give."""
     places = np.arange(1.0, len(runs) + 1)
@@ -108,6 +126,46 @@ def published_gains(runs: Sequence[upgrades.Upgrade], faster: float) -> Chart:
     )
 
 
+def upgrade_bills(runs: Sequence[upgrades.Upgrade], dearer: float) -> Chart:
+    """What each job costs on the better machine, over its bill on the old one, between its errors."""
+    bills = {
+        one.job.split(" (")[0]: (
+            dearer / (one.gain + one.error),
+            dearer / one.gain,
+            dearer / (one.gain - one.error),
+        )
+        for one in runs
+    }
+    return bars.between(
+        f"The bill on eight H200, which cost {dearer:.2f} times as much an hour",
+        Axis("bill, over that on eight H100", low=0.7),
+        bills,
+        {"the bill on the H100,": 1},
+        Stamp("published", note="MLPerf Training v4.0, and the prices of the cell above"),
+        "Left of the dashed line a job is cheaper on the better machine. A bar that crosses the line leaves "
+        "it open.",
+    )
+
+
+def fast_reach(wanted: float = 405e9) -> Chart:
+    """The largest model whose states fit into what one fast link joins, box by box, and a rack."""
+    held = {}
+    for name in ("DGX A100", "DGX H100", "DGX H200", "DGX B200"):
+        box = hardware.node(name)
+        held[f"8 {box.device.name.split()[0]}"] = box.count * (box.device.memory or np.nan)
+    held["72 B200, a rack"] = 72 * (box.device.memory or np.nan)
+    most = {name: float(memory.largest_model(size, TRAINING)) / 1e9 for name, size in held.items()}
+    return bars.ranked(
+        "What fits inside the reach of one fast link",
+        Axis("parameters to train, billions", low=0.0),
+        most,
+        (f"{wanted / 1e9:g} billion", wanted / 1e9),
+        MODEL,
+        "From box to box the memories grow, and a model of 405 billion still has to leave them. "
+        "The rack holds it because nine times as many GPUs are inside.",
+    )
+
+
 def corner(fed: float, cores: int) -> Chart:
     """Speedup on cores that share one memory, beside Amdahl's curve through the same last point."""
     counts = np.union1d(np.linspace(1, cores, 60), [min(max(fed, 1), cores)])
@@ -125,7 +183,9 @@ def corner(fed: float, cores: int) -> Chart:
         ),
         stamp=MODEL,
         see="Both begin and end alike. Up to its corner the memory costs nothing, and behind it every "
-        "further core is for nothing; Amdahl's curve bends from the start.",
+        "further core is for nothing; Amdahl's curve bends from the start."
+        if fed < cores
+        else "Here the memory feeds all the cores, so nothing bends: the two lines are one.",
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from scalelab import units
 from scalelab.models.scaling import laws, speedup
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL, POWERS
+from scalelab.show.plots import MODEL, POWERS, bars
 
 _TONES = {"amdahl": 3, "usl": 1, "hard cap": 4}  # a law keeps its colour from figure to figure
 
@@ -173,6 +174,26 @@ def steps(found: Mapping[str, Mapping[str, float]], stamp: Stamp | None = None) 
         stamp=stamp,
         see="A worker alone has nothing but computing and idle time. Whatever else stands in the bars "
         "of the two was born with the second.",
+    )
+
+
+def listed(rows: Iterable[Any], stamp: Stamp | None = None, most: int = 8) -> Chart:
+    """The longest rows of a profiler's `key_averages()`, each split into its own time and what it calls."""
+    longest = sorted(rows, key=lambda row: -row.cpu_time_total)[:most]
+    parts = {}
+    for row in longest:
+        head, _, last = row.key.rpartition(": ")  # of the engine's rows the end says which
+        short = f"…{last}" if head else last
+        short = short if len(short) <= 22 else f"{short[:21]}…"
+        own, total = row.self_cpu_time_total / 1e3, row.cpu_time_total / 1e3
+        parts[short] = {"itself": own, "what it calls": total - own}
+    return bars.stacked(
+        "The longest rows of the profiler",
+        "ms",
+        parts,
+        stamp,
+        "What a row calls has rows of its own, and what those call has, too. Only the first parts count "
+        "nothing twice.",
     )
 
 

@@ -72,7 +72,7 @@ def sweep(
     elif len(fitted) > 1:
         see = (
             "On the left the two are apart by what their starts cost, on the right by what their bytes do. "
-            "A line is level for as long as the starts decide."
+            "Where a line is level the starts decide; where it jumps, other starts do."
         )
     else:
         see = (
@@ -86,6 +86,29 @@ def sweep(
         tuple(series),
         stamp=stamp,
         see=see,
+    )
+
+
+def few_rows(every: Sweep, few: AlphaBeta, stamp: Stamp) -> Chart:
+    """The busbw over message size of all rows of a sweep, and of what was fitted to a few of them."""
+    factor = float(bandwidth.bus_factor(every.workers)) / 1e9
+    given, sizes = few.sweep, np.geomspace(every.size.min(), every.size.max(), 60)
+    known = factor * every.size / every.seconds
+    fitted = factor * sizes / np.asarray(few.seconds(sizes))
+    points = Points("all rows of the sweep", every.size / _MB, known, "points", tone=1)
+    marks = factor * given.size / given.seconds
+    return Chart(
+        f"{given.size.size} rows of a sweep, and what they say of the others",
+        Axis("message M, MB", log=True, ticks=_ticks([points])),
+        Axis("busbw, GB/s", low=0.0),
+        (
+            Points(f"fitted to the {given.size.size}", sizes / _MB, fitted, tone=2),
+            points,
+            Points(f"the {given.size.size}", given.size / _MB, marks, "points", tone=2),
+        ),
+        stamp=stamp,
+        see="The line, a single latency and a single bandwidth, knows the marks of its own colour only. "
+        "Where the other rows leave it, one line is too few.",
     )
 
 
@@ -157,8 +180,8 @@ def rounds(link: network.Network, size: float, most: int = 1024) -> Chart:
             ),
         ),
         stamp=MODEL,
-        see="Each doubling of the workers doubles the rounds of the ring, and adds one, two or a few to "
-        "those of the others.",
+        see="Each doubling of the workers more than doubles the rounds of the ring, and adds one, two or a "
+        "few to those of the others.",
     )
 
 
@@ -388,8 +411,15 @@ def clocks(tokens: float) -> Chart:
     many = ledger.ledger(LAYER, tokens, 16 * GPUS)["DDP"].intensity
     experts = rows["expert"].intensity
     at = np.union1d(np.geomspace(30, 3e5, 41), [peak / b for b in ways.values()])
+    # All have the same flat, so the slower ways end where they meet it.
+    last = {name: at[-1] if b == gpu.bandwidth else peak / b for name, b in ways.items()}
     series = [
-        Points(f"roof of {name}", at, roofline.attainable(at, peak, b) / 1e12, tone=tone)
+        Points(
+            f"roof of {name}",
+            at[at <= last[name]],
+            roofline.attainable(at[at <= last[name]], peak, b) / 1e12,
+            tone=tone,
+        )
         for tone, (name, b) in enumerate(ways.items(), 1)
     ]
     points = {

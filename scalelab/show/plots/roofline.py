@@ -45,6 +45,7 @@ FOUND = _following(("H100 SXM", "H200 SXM", "B200 SXM"), within=1.5)
 TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 RATES = tuple(10.0 ** np.arange(-3, 6))
 WIDTH = 2  # bytes of such a number
+SAME = 0.05  # bandwidths that differ by less are drawn as one
 # One layer of a model of 70 billion parameters: grouped queries, gated feed-forward.
 HIDDEN, FEEDFORWARD, HEADS, KV_HEADS, HEAD = 8192, 28672, 64, 8, 128
 
@@ -67,6 +68,9 @@ def roofs(
     """
     (format_name, peak), *others = peaks.items()
     (level, bandwidth), *faster = bandwidths.items()
+    # A slope that lies on the first would hide it: they are one, under both names.
+    level = " and ".join([level, *(name for name, value in faster if _alike(value, bandwidth))])
+    faster = [(name, value) for name, value in faster if not _alike(value, bandwidth)]
     unit, unit_name = (1e12, "TFLOP/s") if peak >= 1e13 else (1e9, "GFLOP/s")
     corner = roofline.ridge(peak, bandwidth)
     at = _through(corner)
@@ -193,6 +197,53 @@ def pieces(
         stamp=stamp,
         see="Small pieces pay for starts, large ones for walks through memory. Look for the lowest point "
         "between the two.",
+    )
+
+
+def three_moves(tokens: int = 4096, head: int = 128, group: int = 8) -> Chart:
+    """Attention on an H100 as it was and as it became: up to the flat, under a higher one, along the slope.
+
+    The rates of the attention that reads are published; what writes stands on the roof.
+    """
+    spec = hardware.device("H100 SXM")
+    peak, narrow = (hardware.peak(spec, f"{name} tensor") for name in ("bf16", "fp8"))
+    reads, halved = (
+        float(attention.fused(tokens, tokens, head, width).intensity) for width in (2, 1)
+    )
+    alone, shared = (
+        float(attention.decode(tokens, head, WIDTH, group, keys).intensity) for keys in (group, 1)
+    )
+    moves = {
+        "reaching the flat: copies overlapped": ((reads, 0.35 * peak), (reads, 840e12)),
+        "raising the flat: 8-bit numbers": ((reads, 840e12), (halved, 1.3e15)),
+        f"along the slope: {group} heads share keys": tuple(
+            (at, float(roofline.attainable(at, peak, spec.bandwidth))) for at in (alone, shared)
+        ),
+    }
+    corners = [roofline.ridge(one, spec.bandwidth) for one in (peak, narrow)]
+    at = np.union1d(np.geomspace(0.5, 10_000, 60), corners)
+    high = at[at >= corners[0]]
+    series = [
+        Points("roof, bf16", at, roofline.attainable(at, peak, spec.bandwidth) / 1e12, tone=0),
+        Points(
+            "roof, fp8",
+            high,
+            roofline.attainable(high, narrow, spec.bandwidth) / 1e12,
+            "dashed",
+            tone=0,
+        ),
+    ]
+    for tone, (name, places) in enumerate(moves.items(), 1):
+        x, y = zip(*places, strict=True)
+        series.append(Points(name, x, np.array(y) / 1e12, "joined", tone=tone))
+    return Chart(
+        "Three moves of attention on an H100",
+        Axis("intensity, FLOP per byte", log=True, ticks=(1, 10, 100, 1000, 10_000)),
+        Axis("TFLOP/s", log=True, ticks=(1, 10, 100, 1000)),
+        tuple(series),
+        stamp=said("Shah et al. 2024; what writes: by the roof"),
+        see="The first two moves concern attention that reads a prompt, at the right. The third is of "
+        "attention that writes: it gains most, and stays far below the flat.",
     )
 
 
@@ -326,6 +377,10 @@ def bars(
 def said(note: str) -> Stamp:
     """Return the stamp of what others have published."""
     return Stamp("published", note=note)
+
+
+def _alike(one, other):
+    return abs(one / other - 1) < SAME
 
 
 def _through(*corners):

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scalelab.records import Pass, Stamp
+from scalelab import units
+from scalelab.records import Pass, Passes, Stamp
 from scalelab.rubric import gate, rubric, text
 from scalelab.rubric.gate import Noise
 from scalelab.rubric.report import Report
+from scalelab.rubric.spread import bound
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL
+from scalelab.show.plots import MODEL, bars
 
 # The study of the section, with an accuracy that slips as batches grow.
 WORKERS = (1, 2, 4, 8, 16, 32)
@@ -175,6 +177,44 @@ def held(report: Report) -> Chart:
     )
 
 
+def each_run(passes: Sequence[Pass]) -> Chart:
+    """The time of every run, over its workers, beside what equal shares of the runs on one would take."""
+    workers = np.array([one.workers for one in passes], float)
+    seconds = np.array([one.seconds for one in passes], float)
+    sizes = np.unique(workers)
+    alone = float(np.median(seconds[workers == 1]))
+    return Chart(
+        "What every run took",
+        Axis("workers K", log=True, ticks=tuple(sizes)),
+        Axis("seconds", low=0.0),
+        (
+            Points("an equal share, T(1)/K", sizes, alone / sizes, "dashed", tone=0),
+            Points("a run", workers, seconds, "points", tone=1),
+        ),
+        stamp=passes[0].stamp,
+        see="The dashed line is for workers who divide everything and never wait. Points of one column are "
+        "the same plan with other seeds, and how far they lie apart is what a single run cannot say.",
+    )
+
+
+def exchanged(*studies: Passes, workers: int) -> Chart:
+    """Seconds of exchange, and of all else, in the median run of each study on so many workers."""
+    rows = {}
+    for study in studies:
+        runs = [one for one in study.passes if one.workers == workers]
+        waited = float(np.median([one.exposed or 0.0 for one in runs]))
+        rest = float(np.median([one.seconds - (one.exposed or 0.0) for one in runs]))
+        rows[study.title] = {"exchange, waiting included": waited, "all else": rest}
+    return bars.stacked(
+        f"{workers} workers: what a larger batch does to the exchange, and to the rest",
+        "s",
+        rows,
+        studies[0].passes[0].stamp,
+        "The first part is what fewer steps can save. Whether the whole bar is shorter depends on the "
+        "second, too.",
+    )
+
+
 def each_pass(studies: Mapping[str, Sequence[Pass]]) -> Chart:
     """Every pass as a point: what it took, and what came out."""
     qualities = [one.quality for passes in studies.values() for one in passes]
@@ -196,6 +236,43 @@ def each_pass(studies: Mapping[str, Sequence[Pass]]) -> Chart:
         stamp=next(iter(studies.values()))[0].stamp,
         see="To the left is sooner, and above is better. A group that lies to the left of another at the "
         "same height has gained; one that also lies lower has trained another model.",
+    )
+
+
+def capped(workers: ArrayLike, joules: ArrayLike, most: Sequence[float]) -> Chart:
+    """Megajoules of a run over its workers, and some limits to them."""
+    workers, energy = np.asarray(workers, float), np.asarray(joules, float) / 1e6
+    limits = [
+        Points(f"at most {cap / 1e6:g} MJ", workers[[0, -1]], [cap / 1e6] * 2, "dashed", tone=tone)
+        for tone, cap in enumerate(most, 2)
+    ]
+    return Chart(
+        "What a run draws, and two limits",
+        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis("energy of a run, MJ", low=0.0),
+        (Points("all workers", workers, energy, "joined", tone=1), *limits),
+        stamp=MODEL,
+        see="The line climbs because all workers draw their power until the last is done. A limit leaves "
+        "the sizes below it.",
+    )
+
+
+def claimed(report: Report, workers: int, **stated: float) -> Chart:
+    """What the runs of one size allow of each number of a claim, in multiples of what is claimed."""
+    row = report.row(workers)
+    ends, rows = row.spreads, {}
+    for name, value in stated.items():
+        middle = row.gate.loss if name == "loss" else getattr(row, name)
+        label = f"{name.replace('_', ' ')}, at {bound(name)} {units.text(value)}"
+        rows[label] = (ends[name].low / value, middle / value, ends[name].high / value)
+    return bars.between(
+        f"A claim about {units.counted(workers, 'worker')}, and what the runs allow",
+        Axis("times what is claimed"),
+        rows,
+        {"claimed,": 1},
+        report.stamp,
+        "An “at least” is supported if its bar lies to the right of the dashed line, an “at most” if it lies "
+        "to the left. A bar across the line is undecided.",
     )
 
 

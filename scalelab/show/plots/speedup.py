@@ -126,14 +126,14 @@ def newcomers(serial: float, most: int = 512) -> Chart:
             Points(
                 "last K with E of a half",
                 [half] * 2,
-                (gains / workers)[half - 1] * np.array([1, 1]),
+                [(gains / workers)[half - 1], adds[half - 1]],
                 "points",
                 tone=3,
             ),
         ),
         stamp=MODEL,
-        see="The newcomer always does worse than the average: where the fleet still works at a half, the "
-        "last one to join adds about a quarter of a worker.",
+        see="From the second on a newcomer does worse than the average: where the fleet still works at a "
+        "half, the last one to join adds about a quarter of a worker.",
     )
 
 

@@ -149,7 +149,8 @@ def share_to_keep(efficiency: float, seconds: float, sample: float) -> Chart:
         tuple(series),
         stamp=MODEL,
         see="All three begin with the same exchange between two workers. The flat line is a job that "
-        "has to grow as the workers do, and no faster; the steepest doubles every share with each doubling.",
+        "has to grow as the workers do, and no faster; on the steepest each doubling of the workers more "
+        "than doubles what each of them must hold.",
     )
 
 
@@ -277,6 +278,41 @@ def two_losses(
         stamp=MODEL,
         see="One term falls with the batch and one grows. Where they cross, their sum is least, and around "
         "it the curve is flat: twice the batch, or half of it, costs little.",
+    )
+
+
+def more_data(
+    times: float, *, fixed: float, sample: float, critical: float, least_steps: float
+) -> Chart:
+    """Hours to a target on so many times the samples, by what becomes of the critical batch."""
+    workers = FLEET
+    hours = {}
+    for name, more, growth in (
+        ("the samples of today", 1.0, 1.0),
+        (f"{times:g} times, critical batch stays", times, 1.0),
+        (f"{times:g} times, it grows by the root", times, times**0.5),
+        (f"{times:g} times, it grows as much", times, times),
+    ):
+        batch = np.asarray(
+            study.fastest_batch(workers, fixed=fixed, sample=sample, critical=growth * critical)
+        )
+        job = {"fixed": fixed, "sample": sample, "critical": growth * critical}
+        batch = np.maximum(batch, workers)  # at least one sample for each
+        hours[name] = (
+            study.target_seconds(workers, batch, **job, least_steps=least_steps * more / growth)
+            / 3600
+        )
+    return Chart(
+        f"{times:g} times the samples: what a critical batch that grows with them is worth",
+        Axis("workers K", log=True, ticks=tuple(FLEET[::3])),
+        Axis("hours to the target", log=True),
+        tuple(
+            Points(name, workers, np.asarray(one), tone=tone)
+            for tone, (name, one) in enumerate(hours.items())
+        ),
+        stamp=MODEL,
+        see="On few workers the samples decide, and the upper three nearly agree. On many it is the steps, "
+        "one after another: they stay as few as today only if the critical batch grows as the samples do.",
     )
 
 

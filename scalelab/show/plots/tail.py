@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scalelab import units
-from scalelab.models.waiting import capacity, hedging, queues, tail
+from scalelab.models.waiting import capacity, gathering as batching, hedging, queues, tail
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
@@ -328,6 +328,59 @@ def batches(
         stamp=stamp,
         see="Up is a longer wait and right is more throughput. Where a step to the next batch goes mostly to "
         "the right it is cheap, and where it goes mostly up it buys little but waiting.",
+    )
+
+
+def gathering(batch: int, setup: float, each: float) -> Chart:
+    """Mean response over the rate of arrivals: of batches that must be full, and of what is there."""
+    rates = np.geomspace(50, 0.97 * batch / (setup + each * batch), 40)
+    full = np.asarray(batching.full_response(rates, batch, setup, each))
+    greedy = np.asarray(batching.greedy_response(rates, setup, each))
+    return Chart(
+        f"Waiting for {batch}, or for nobody",
+        Axis("images per second", log=True, ticks=(50, 100, 200, 500, 1000, 2000, 5000)),
+        Axis("mean response, ms", log=True, ticks=(1, 3, 10, 30, 100, 300, 1000)),
+        (
+            Points(f"full batches of {batch}", rates, 1e3 * full, tone=2),
+            Points("what is there, at most", rates, 1e3 * greedy, tone=1),
+            Points(
+                f"filling {batch}, on average",
+                rates,
+                1e3 * (batch - 1) / 2 / rates,
+                "dashed",
+                tone=0,
+            ),
+        ),
+        stamp=MODEL,
+        see="Little traffic makes full batches slow, since the dashed part is waiting for others to come. "
+        "The greedy server is slow only where there is much to do.",
+    )
+
+
+def shown(seconds: ArrayLike, limit: float, share: float, asked: float = 0.01) -> Chart:
+    """What requests can show of a percentile, by how many there are and how many were above the limit."""
+    from scipy.stats import binom
+
+    seconds = np.asarray(seconds, dtype=float)
+    requests, slower = seconds.size, int(np.sum(seconds > limit))
+    sizes = np.unique(np.geomspace(30, max(3000, 2 * requests), 60).round())
+    series = []
+    for tone, count in enumerate((0, 1, 5), 1):
+        chance = binom.cdf(count, sizes, 1 - share)
+        series.append(Points(f"{count} slower", sizes, chance, tone=tone))
+    here = float(binom.cdf(slower, requests, 1 - share))
+    return Chart(
+        f"What requests can show of a p{100 * share:g}",
+        Axis("requests", log=True, ticks=(30, 100, 300, 1000, 3000)),
+        Axis("p-value", log=True, low=1e-4, high=1.2, ticks=(1e-4, 1e-3, 0.01, 0.1, 1)),
+        (
+            *series,
+            Points(f"shown, at {1 - asked:.0%}", sizes[[0, -1]], [asked] * 2, "dashed", tone=0),
+            Points("these requests", [requests], [max(here, 1e-4)], "points", tone=5),
+        ),
+        stamp=MODEL,
+        see="Where a curve passes the dashed line there are enough requests, if so many of them were slow. "
+        "Before that nothing is shown, however fast they were.",
     )
 
 

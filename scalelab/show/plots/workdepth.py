@@ -272,6 +272,30 @@ def between_bounds(
     )
 
 
+def sums(count: int, handing: Sequence[float], most: int = 512) -> Chart:
+    """Time to add up so many numbers on more and more workers, if handing a result on takes so long.
+
+    Each worker adds its share alone, an addition taking one; then a tree adds up what they have.
+    """
+    workers = POWERS[most >= POWERS]
+    rounds = np.log2(workers)
+    series, least = [], []
+    for tone, cost in enumerate(handing, 1):
+        seconds = count / workers - 1 + rounds * (1 + cost)
+        series.append(Points(f"an arrow takes {cost:g}", workers, seconds, "joined", tone=tone))
+        least.append((workers[seconds.argmin()], seconds.min()))
+    best, times = zip(*least, strict=True)
+    return Chart(
+        f"{count:,} numbers added up, by what an arrow costs",
+        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis("time, in additions", log=True, ticks=(10, 30, 100, 300, 1000)),
+        (*series, Points("least", best, times, "points", tone=0)),
+        stamp=MODEL,
+        see="With free arrows every doubling helps. The dearer an arrow is, the sooner the curve turns up "
+        "again: the graph is the same, and the best number of workers is not.",
+    )
+
+
 def nights(title: str, schedules: Mapping[str, Schedule], long: float) -> Chart:
     """Schedules below one another, lane by lane in hours; tasks of at least `long` are told apart."""
     rows, ticks = sum(one.workers + 2 for one in schedules.values()), []

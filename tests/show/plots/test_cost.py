@@ -152,3 +152,10 @@ def test_a_share_is_read_in_two_ways():
 def test_each_way_to_grow_has_its_price():
     chart = figures.per_million([1, 8], {"a": [20, 30], "b": [20, 25]})
     assert [one.y.tolist() for one in chart.series] == [[20, 30], [20, 25]]
+
+
+def test_the_last_size_that_pays_is_the_last_whose_speedup_exceeds_its_costup():
+    chart = figures.costup(memory=0.5, serial=0.05)
+    pays = [k for k in range(1, 65) if 1 / (0.05 + 0.95 / k) >= 0.5 + 0.5 * k]
+    assert drawn(chart, "last K").x.tolist() == [pays[-1]] == [19]
+    assert drawn(chart, "costup").y[-1] == 0.5 + 32

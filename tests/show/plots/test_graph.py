@@ -101,3 +101,16 @@ def test_the_night_before_and_after_has_a_row_for_each_gpu_and_tells_the_long_on
     assert (long.x[1::3] - long.x[::3]).max() == pytest.approx(3)
     assert np.unique(np.concatenate([short.y, long.y])[::3]).size == 8
     assert chart.readouts["before"].startswith("ends after 3.30 h")
+
+
+def test_the_time_of_a_sum_is_that_of_its_longest_chain():
+    """Counted along the chain by hand: a share alone, then an arrow and an addition for each round."""
+    chart = figures.sums(1024, (0, 100))
+    for curve, arrow in zip(chart.series[:2], (0, 100), strict=True):
+        for workers, seconds in zip(curve.x, curve.y, strict=True):
+            chain, left = 1024 // int(workers) - 1, int(workers)
+            while left > 1:
+                chain, left = chain + arrow + 1, left // 2
+            assert seconds == chain
+    assert chart.series[1].y[-1] == 910  # as the cell above it prints
+    assert chart.series[-1].x.tolist() == [512, 8]

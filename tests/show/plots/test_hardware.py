@@ -60,3 +60,43 @@ def test_room_ends_where_the_lines_meet():
     assert series(chart, "what is needed").y.tolist() == [180, 110]
     wide = series(chart, "8 bits")
     assert wide.y[-1] > 160  # so that every crossing is on the paper
+
+
+def test_far_bytes_take_as_long_as_all_near_ones_where_the_caption_says():
+    near, card = 3350e9, 50e9
+    chart = hardware.far_bytes(near, {"card": card})
+    curve = series(chart, "card")
+    for far, times in zip(curve.x / 100, curve.y, strict=True):
+        assert times == pytest.approx((1 - far) + far * near / card)
+    times = near / card
+    assert np.interp(100 / times, curve.x, curve.y) == pytest.approx(2, rel=0.02)
+
+
+def test_a_bill_is_the_price_over_the_gain_and_its_bar_follows_the_error():
+    runs = machines.published_upgrades()
+    chart = hardware.upgrade_bills(runs, 1.2)
+    bills = series(chart, "as it stands")
+    assert bills.x == pytest.approx([1.2 / run.gain for run in runs])
+    ends = series(chart, "may be").x.reshape(-1, 3)
+    assert ends[:, 0] == pytest.approx([1.2 / (run.gain + run.error) for run in runs])
+    assert ends[:, 1] == pytest.approx([1.2 / (run.gain - run.error) for run in runs])
+
+
+def test_a_rack_alone_reaches_the_model_that_is_asked():
+    """16 bytes a parameter, by hand: no box of eight holds 405 billion, 72 of its GPUs do."""
+    chart = hardware.fast_reach()
+    most = chart.series[0].x.reshape(-1, 3)[:, 1]
+    assert most[:4] == pytest.approx(
+        [8 * size / 16e9 for size in (42949672960, 85520809984, 150754820096, 192265846784)]
+    )
+    assert (np.diff(most) > 0).all()
+    assert most[3] < 405 < most[4] == pytest.approx(9 * most[3])
+
+
+@pytest.mark.parametrize(("fed", "one"), [(28.0, False), (96.0, True)])
+def test_a_memory_that_feeds_all_cores_is_not_said_to_bend(fed, one):
+    chart = hardware.corner(fed, 96)
+    feeds, amdahl = chart.series
+    same = np.allclose(feeds.y, amdahl.y)
+    assert same is one
+    assert ("two lines are one" in chart.see) is one

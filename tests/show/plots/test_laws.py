@@ -86,3 +86,19 @@ def test_the_parts_of_a_step_lie_end_to_end_and_what_is_nothing_has_no_bar():
 def test_what_a_curve_misses_is_in_percent_of_the_curve():
     found = by_name(laws.misses("t", [1, 2], [11.0, 18.0], {"law": lambda k: 10.0 * k}))
     assert found["law"].y == pytest.approx([10, -10])
+
+
+def test_the_first_parts_of_the_profilers_rows_are_their_self_times_and_all_of_them_add_up():
+    torch = pytest.importorskip("torch")
+    square = torch.randn(64, 64, requires_grad=True)
+    with torch.profiler.profile() as prof:
+        (square @ square).relu().sum().backward()
+    rows = list(prof.key_averages())
+    everything = by_name(laws.listed(rows, most=len(rows)))
+    own = everything["itself"].x.reshape(-1, 3)
+    calls = everything["what it calls"].x.reshape(-1, 3)
+    assert (own[:, 1] - own[:, 0]).sum() == pytest.approx(
+        sum(row.self_cpu_time_total for row in rows) / 1e3
+    )
+    assert max(calls[:, 1]) == pytest.approx(max(row.cpu_time_total for row in rows) / 1e3)
+    assert len(set(laws.listed(rows, most=5).y.names)) == 5

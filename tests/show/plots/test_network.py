@@ -171,3 +171,30 @@ def test_every_figure_says_what_to_see():
     ]
     assert all(chart.see for chart in charts)
     assert len({chart.see for chart in charts}) == len(charts)
+
+
+def test_a_few_rows_and_all_of_them_are_drawn_as_they_were_published():
+    sweep = links.Sweep.published("nccl_allreduce_8xH200_payload")
+    rates = ["39.93", "219.89", "436.15", "473.10"]
+    few = links.Sweep.of_rates(
+        [2**20, 2**24, 2**28, 2**32], rates, workers=8, collective="all-reduce"
+    )
+    chart = figures.few_rows(sweep, links.fit(few), MODEL)
+    every, marks = drawn(chart, "all rows of the sweep"), drawn(chart, "the 4")
+    assert marks.y == pytest.approx([float(one) for one in rates])
+    assert np.interp(marks.x, every.x, every.y) == pytest.approx(marks.y, rel=1e-3)
+    assert every.y == pytest.approx(2 * 7 / 8 * sweep.size / sweep.seconds / 1e9)
+
+
+@pytest.mark.parametrize("tokens", [256, 65536])
+def test_no_two_roofs_of_the_clocks_share_a_flat(tokens):
+    memory, *slower = (one for one in figures.clocks(tokens).series if one.label.startswith("roof"))
+    assert memory.y[-1] == pytest.approx(989.5)
+    for one in slower:
+        assert np.diff(np.log(one.y)) == pytest.approx(np.diff(np.log(one.x)))
+        assert one.y[-1] == pytest.approx(989.5)  # each ends on the flat
+
+
+def test_a_doubling_more_than_doubles_the_rounds_of_a_ring():
+    ring = drawn(figures.rounds(CARD, 1e6), "ring").y
+    assert (ring[1:] > 2 * ring[:-1]).all()

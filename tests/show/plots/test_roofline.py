@@ -117,3 +117,25 @@ def test_the_slower_of_two_clocks_is_the_whole_of_its_row():
     compute, fetch = (series.x[1::3] for series in chart.series)
     assert compute == pytest.approx([100 * (0.5 / 2.5), 100], rel=1e-3)
     assert fetch == pytest.approx([100, 100 * 2.5 / (64 / 6)], rel=1e-3)
+
+
+def test_no_move_of_attention_passes_its_roof():
+    series = {one.label.split(":")[0]: one for one in figures.three_moves().series}
+    roof, higher = series["roof, bf16"], series["roof, fp8"]
+    flat, raised, slope = (
+        series[name] for name in ("reaching the flat", "raising the flat", "along the slope")
+    )
+    assert (flat.y < roof.y.max()).all()
+    assert flat.y == pytest.approx([0.35 * 989.5, 840])
+    assert raised.y[0] == flat.y[1]
+    assert roof.y.max() < raised.y[1] < higher.y.max() == pytest.approx(1979)
+    assert raised.x[1] == 2 * raised.x[0] == 4096  # n/2 FLOPs per byte of two bytes each
+    assert slope.x == pytest.approx([1, 8], rel=0.01)
+    assert slope.y == pytest.approx(np.array(slope.x) * 3.35, rel=1e-3)
+
+
+def test_two_slopes_that_would_lie_on_each_other_are_drawn_as_one_under_both_names():
+    chart = figures.roofs("t", PEAKS, {"lines": 10e9, "names": 10.2e9, "L1": 100e9})
+    assert [one.label for one in chart.series] == ["fp32, from lines and names", "from L1"]
+    apart = figures.roofs("t", PEAKS, {"lines": 10e9, "names": 12e9})
+    assert [one.label for one in apart.series] == ["fp32, from lines", "from names"]

@@ -66,3 +66,62 @@ def test_every_pass_is_a_point_of_its_group():
     assert [(one.x[0], one.y[0]) for one in chart.series] == [(9, 1.0), (5, 0.9)]
     assert 0.8 < chart.y.low < 0.9
     assert 1.0 < chart.y.high < 1.1
+
+
+def one_pass(workers, seconds, exposed):
+    return SimpleNamespace(workers=workers, seconds=seconds, exposed=exposed, stamp=None)
+
+
+def test_every_run_stands_beside_an_equal_share_of_the_median_on_one():
+    passes = [one_pass(1, s, 0.0) for s in (4.0, 2.0, 9.0)] + [one_pass(2, 3.0, 1.0)]
+    chart = figures.each_run(passes)
+    assert drawn(chart, "an equal share").y.tolist() == [4, 2]
+    assert drawn(chart, "a run").y.tolist() == [4, 2, 9, 3]
+
+
+def test_exchange_and_the_rest_are_of_runs_on_so_many_workers():
+    runs = [one_pass(1, 9.0, 0.0), one_pass(2, 5.0, 2.0), one_pass(2, 7.0, 3.0)]
+    studies = SimpleNamespace(title="a", passes=runs), SimpleNamespace(title="b", passes=runs[:2])
+    chart = figures.exchanged(*studies, workers=2)
+    exchange, rest = (one.x.reshape(-1, 3)[:, :2].tolist() for one in chart.series)
+    assert exchange == [[0, 2.5], [0, 2]]
+    assert rest == [[2.5, 6], [2, 5]]
+    assert chart.y.names == ("a", "b")
+
+
+def test_a_limit_of_energy_leaves_the_sizes_that_the_rubric_recommends():
+    joules = 300.0 * K * T
+    chart = figures.capped(K, joules, (2e6, 1.2e6))
+    line = drawn(chart, "all workers")
+    columns = rubric.columns(K, T, rate=K, quality=[0.871] * 6, metric="accuracy", joules=joules)
+    for limit, most in zip(chart.series[1:], (2e6, 1.2e6), strict=True):
+        found = rubric.judge(columns, floor=0, joules=most)
+        assert found.recommended == max(line.x[line.y <= limit.y[0]])
+
+
+def test_a_claims_bars_lie_as_the_verdicts_of_the_table_say():
+    """Right of the line an "at least" is supported, left of it an "at most", across it neither."""
+    row = REPORT.row(8)
+    ends = {
+        "speedup": rubric.spread.Spread(6.0, 7.0, True),
+        "loss": rubric.spread.Spread(-0.001, 0.002, True),
+    }
+    gate = SimpleNamespace(loss=0.0005)
+    told = SimpleNamespace(spreads=ends, speedup=row.speedup, gate=gate)
+    report = SimpleNamespace(row=lambda workers: told, stamp=None)
+    for speedup, loss, verdicts in (
+        (5.0, 0.005, ["supported", "supported"]),
+        (6.5, 0.001, ["undecided", "undecided"]),
+        (8.0, 0.003, ["contradicted", "supported"]),
+    ):
+        chart = figures.claimed(report, 8, speedup=speedup, loss=loss)
+        bars = drawn(chart, "may be").x.reshape(-1, 3)[:, :2]
+        found = [
+            "supported" if good else "contradicted" if bad else "undecided"
+            for good, bad in (
+                (bars[0][0] >= 1, bars[0][1] < 1),
+                (bars[1][1] <= 1, bars[1][0] > 1),
+            )
+        ]
+        asked = {"speedup": {"least": speedup}, "loss": {"most": loss}}
+        assert found == [ends[name].verdict(**asked[name]) for name in asked] == verdicts

@@ -54,3 +54,12 @@ def test_what_a_slide_leaves_out_is_its_speedup_over_its_size():
 def test_an_implied_fraction_carries_its_bar():
     marks = speedup.implied([4, 8], [0.1, 0.2], [0.05, 0.1], [0.2, 0.3], Stamp("model")).series[0]
     assert (marks.low.tolist(), marks.high.tolist()) == ([0.05, 0.1], [0.2, 0.3])
+
+
+@pytest.mark.parametrize("serial", [0.02, 0.05, 0.1])
+def test_where_the_fleet_works_at_a_half_the_last_adds_a_quarter_and_both_are_marked(serial):
+    chart = speedup.newcomers(serial)
+    marks, added = series(chart, "last K"), series(chart, "added")
+    assert marks.y[0] == pytest.approx(0.5, abs=0.03)
+    assert marks.y[1] == pytest.approx(0.25, abs=0.03)
+    assert np.interp(marks.x[1], added.x, added.y) == pytest.approx(marks.y[1], rel=0.02)

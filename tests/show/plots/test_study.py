@@ -65,3 +65,22 @@ def test_the_fastest_batch_is_the_one_that_was_tried_and_took_least():
     # What the batch does not move: the overhead of the fewest steps, and computing the fewest samples.
     rest = 10_000 * (0.02 + 0.002 * 8192 / 512) / 3600
     assert whole == pytest.approx(more + longer + rest)
+
+
+def test_more_samples_cost_steps_only_where_the_critical_batch_stays():
+    job = {"fixed": 0.02, "sample": 0.002, "critical": 8192}
+    today, stays, root, grows = study.more_data(4, **job, least_steps=10_000).series
+    for one, steps, critical in ((today, 1, 1), (stays, 4, 1), (root, 2, 2), (grows, 1, 4)):
+        # McCandlish's product form at the fastest batch, which here is never below one for each.
+        each = np.sqrt(0.02) + np.sqrt(0.002 * critical * 8192 / one.x)
+        assert one.y == pytest.approx(steps * 10_000 * each**2 / 3600)
+    assert stays.y[0] < 1.15 * grows.y[0]
+    assert (grows.y < root.y).all()
+    assert (root.y < stays.y).all()
+
+
+def test_the_steepest_share_more_than_doubles_and_the_flat_one_stays():
+    flat, _, steep = study.share_to_keep(0.8, 0.005, 0.002).series
+    assert flat.y == pytest.approx(flat.y[0])
+    assert (steep.y[1:] > 2 * steep.y[:-1]).all()
+    assert flat.y[0] == steep.y[0]

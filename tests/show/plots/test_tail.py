@@ -131,3 +131,26 @@ def test_the_memory_of_a_chat_is_a_line_across_both_latencies():
     assert tpot.y == pytest.approx(1e3 * first / 3)
     assert full.x.tolist() == [15, 15]
     assert full.y == pytest.approx([10, 80])
+
+
+def test_full_batches_wait_to_be_filled_and_greedy_ones_do_not():
+    full, greedy, filling = figures.gathering(64, 1.8874e-3, 0.1438e-3).series
+    assert (full.y > filling.y).all()
+    assert (full.y > greedy.y).all()
+    assert full.y[0] == pytest.approx(
+        filling.y[0], rel=0.05
+    )  # little traffic: filling is nearly all
+    assert filling.y == pytest.approx(63e3 / 2 / filling.x)
+
+
+def test_a_percentile_is_shown_where_the_tests_p_value_says_so():
+    stats = pytest.importorskip("scipy.stats")
+    seconds = DICE.exponential(0.01, 253)
+    limit = float(np.sort(seconds)[-2:].mean())  # one is slower
+    series = named(figures.shown(seconds, limit, 0.99))
+    test = stats.quantile_test(seconds, q=limit, p=0.99, alternative="less")
+    assert series["these requests"].y == pytest.approx(test.pvalue)
+    for count, least in ((0, 459), (1, 662)):
+        curve = series[f"{count} slower"]
+        crossing = np.exp(np.interp(-np.log(0.01), -np.log(curve.y), np.log(curve.x)))
+        assert crossing == pytest.approx(least, rel=0.01)

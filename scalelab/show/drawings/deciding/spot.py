@@ -137,8 +137,8 @@ def _frames(useful, offer, interval, spells, on_demand):
     moments = [
         (0.0, f"{useful / HOUR:g} hours of work, on machines of which one is taken away every "
               f"{_long(offer.between)} on average. It will save every {_long(interval)}."),
-        (first.held, f"It works for {_long(first.held)} and saves "
-                     f"{units.counted(len(first.checkpoints), 'time')}. {_open(first)}"),
+        (first.held, f"It works for {_long(first.held)} and {_saves(first)}. "
+                     f"{_open(first)}"),
         (first.held, _taken(offer, first)),
         (first.found, _waits(offer, first)),
         (first.back, f"{_long(first.back - first.found)} to come back: all machines are there and paid, "
@@ -162,11 +162,16 @@ def _long(seconds):
     return f"{seconds / 60:.0f} min" if seconds < 100 * 60 else f"{seconds / HOUR:.2g} h"
 
 
+def _saves(spell):
+    times = len(spell.checkpoints)
+    return f"saves {units.counted(times, 'time')}" if times else "never saves"
+
+
 def _open(spell):
     return (
         f"What it did in the last {_long(spell.held - spell.saved)} is not saved yet."
         if spell.held > spell.saved
-        else "A notice has come, and it saved once more."
+        else "The last of them was upon a notice."
     )
 
 

@@ -212,7 +212,9 @@ def _caption(job, now, at):
         )
     begins = f"{k} GPUs compute for {t['compute']:.3g} s each."
     if not now.exchange:
-        return f"{begins} They are one copy of the model: nothing is exchanged, but stages idle in turn."
+        return (
+            f"{begins} One copy of the model exchanges no gradients, but its stages idle in turn."
+        )
     if now.hidden > 1e-12 and t["communication"] > (1 - job.overlap) * now.exchange * (1 + 1e-9):
         return (
             f"{begins} The backward pass is now shorter than the exchange of {now.exchange:.3g} s, which "

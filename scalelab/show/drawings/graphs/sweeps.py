@@ -108,8 +108,8 @@ def _frame(nodes, value, numbers, step):
         _caption(value, nodes, numbers, step),
         tuple(shapes),
         {
-            "Rounds": f"{done} of {2 * levels}",
-            "Additions": f"{sum(counts[:done])} of {sum(counts)}",
+            "Rounds": f"{done} of {2 * levels}" + ", and one more" * more,
+            "Additions": f"{sum(counts[:done])} of {sum(counts)}" + f", and {now}" * more,
             "At once in this round": f"{now}",
         },
     )

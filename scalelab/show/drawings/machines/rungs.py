@@ -240,7 +240,8 @@ def _arrived(one, begin, end, arithmetic):
         return f"{told} They had to queue for {_text(begin)} first."
     if one.seconds > arithmetic:
         return f"{told} That is more than the arithmetic."
-    return f"{told} The arithmetic takes {arithmetic / one.seconds:.0f} times as long."
+    times = arithmetic / one.seconds
+    return f"{told} The arithmetic takes {times:.{int(times < 10)}f} times as long."
 
 
 def _text(seconds):

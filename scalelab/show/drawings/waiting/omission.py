@@ -97,11 +97,11 @@ def _slow(seconds, limit):
 def _caption(found, due, before, now, limit, waits):
     if now < 0:
         who = (
-            "one client, who waits for each answer,"
+            "one client, who waits for each answer, has"
             if waits
-            else "users, who do not wait for others,"
+            else "users, who do not wait for others, have"
         )
-        return f"Before the first: {who} will send {len(found)} requests as planned. One will meet a pause."
+        return f"Before the first: {who} {len(found)} requests to send by a plan. One will meet a pause."
     if now >= max(one.left for one in found):
         return _end(found, due, limit, waits)
     said = []

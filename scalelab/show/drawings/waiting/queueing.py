@@ -70,7 +70,7 @@ def _frame(found, rows, before, now, stage):
     facts = {
         "Length of all rows, over the clock": f"{ms(presence)} ms in {ms(clock)} ms: {mean}",
         "Clock": f"{ms(clock)} ms",
-        "Inside now": f"{len(inside)}, of whom {sum(one.waits(now) for one in found)} wait",
+        "Inside now": f"{len(inside)}, {sum(one.waits(now) for one in found)} of them waiting",
         "Mean wait so far": f"{ms(sum(begun) / len(begun))} ms" if begun else "none yet",
     }
     return Frame(_caption(found, before, now, stage), tuple(shapes), facts)

@@ -115,3 +115,11 @@ def test_by_hand():
 def test_what_cannot_be_drawn_is_refused(given, said):
     with pytest.raises(Refusal, match=said):
         spot_runs(*given)
+
+
+def test_a_notice_is_one_of_the_times_it_saved_and_none_is_said_in_words():
+    """Saved every 18 min 19 s and upon the notice: all that was worked for lasts."""
+    noticed = drawn("kept, two minutes' notice").frames[1]
+    ticks = [shape for shape in noticed.shapes if shape.key.startswith("checkpoint")]
+    assert f"saves {len(ticks)} times. The last of them was upon a notice." in noticed.caption
+    assert "never saves" in drawn("saved every two hours").frames[1].caption

@@ -79,3 +79,10 @@ def test_an_arrow_ends_at_the_box_that_is_written_in_this_round():
 def test_what_does_not_fit_is_refused(numbers):
     with pytest.raises(Refusal, match="must"):
         scan(numbers)
+
+
+def test_the_round_after_the_last_is_counted_apart():
+    """The sums before each place take the rounds of the title, and those after it one more."""
+    facts = SHOWN["partial sums"]().drawings[0].frames[-1].facts
+    assert facts["Rounds"] == "6 of 6, and one more"
+    assert facts["Additions"] == "14 of 14, and 8"

@@ -130,3 +130,10 @@ def test_every_node_of_the_catalogue_can_be_drawn(node):
 def test_junk_is_refused(given, sentence):
     with pytest.raises(Refusal, match=sentence):
         way_out(**{"name": "x", "crossings": crossings(False), "arithmetic": ARITHMETIC} | given)
+
+
+def test_how_many_times_as_long_the_arithmetic_takes_is_said_to_two_digits():
+    told = " ".join(frame.caption for frame in drawn("inside the box").frames)
+    arithmetic, weights, activations = 543.05e-3, 35e9 / 3350e9, 37.6e9 / 450e9
+    assert f"{arithmetic / weights:.0f} times as long" in told
+    assert f"{arithmetic / activations:.1f} times as long" in told

@@ -125,7 +125,7 @@ def test_the_facts_are_littles_law(name):
     for frame, now in zip(drawn(name).frames[1:], sorted({*came, *left}), strict=True):
         inside = [a <= now < b for a, b in zip(came, left, strict=True)]
         waiting = [a <= now < b for a, b in zip(came, begun, strict=True)]
-        assert frame.facts["Inside now"] == f"{sum(inside)}, of whom {sum(waiting)} wait"
+        assert frame.facts["Inside now"] == f"{sum(inside)}, {sum(waiting)} of them waiting"
         if now:
             ticks = [(at + 0.5) / 2 for at in range(int(2 * now))]
             counted = sum(sum(a <= t < b for a, b in zip(came, left, strict=True)) for t in ticks)
