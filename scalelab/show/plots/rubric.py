@@ -263,7 +263,8 @@ def claimed(report: Report, workers: int, **stated: float) -> Chart:
     ends, rows = row.spreads, {}
     for name, value in stated.items():
         middle = row.gate.loss if name == "loss" else getattr(row, name)
-        label = f"{name.replace('_', ' ')}, at {bound(name)} {units.text(value)}"
+        sign = {"least": "≥", "most": "≤"}[bound(name)]
+        label = f"{name.replace('_', ' ')} {sign} {units.text(value)}"
         rows[label] = (ends[name].low / value, middle / value, ends[name].high / value)
     return bars.between(
         f"A claim about {units.counted(workers, 'worker')}, and what the runs allow",
@@ -271,7 +272,7 @@ def claimed(report: Report, workers: int, **stated: float) -> Chart:
         rows,
         {"claimed,": 1},
         report.stamp,
-        "An “at least” is supported if its bar lies to the right of the dashed line, an “at most” if it lies "
+        "A claim with ≥ is supported if its bar lies to the right of the dashed line, one with ≤ if it lies "
         "to the left. A bar across the line is undecided.",
     )
 
