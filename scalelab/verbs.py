@@ -157,7 +157,7 @@ def fit(table: Table, at: int | Iterable[int] = (), **asked: Any) -> Judgement:
     """
     from scalelab.curves.answer import judge
 
-    several = isinstance(at, Iterable) and not isinstance(at, str)
+    several = isinstance(at, Iterable) and not isinstance(at, (str, bytes))
     targets: Any = at if several else [at]
     return judge(read(table), targets, **asked)
 
