@@ -27,10 +27,10 @@ _ROOMS = ("plan", "rubric")
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
-        return importlib.import_module(f"scalelab.{name}")
+        return importlib.import_module(f"{__name__}.{name}")
     if name in __all__:
-        return getattr(importlib.import_module("scalelab.verbs"), name)
-    raise AttributeError(f"module 'scalelab' has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{__name__}.verbs"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
