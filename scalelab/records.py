@@ -8,12 +8,15 @@ import hashlib
 import json
 import math
 import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, Self, get_args
 
 from scalelab import ranks, stored
 from scalelab.arguments import real, scalar, shown, whole
 from scalelab.refusal import Refusal
+from scalelab.seen import Seen
+from scalelab.units import alike, counted
 
 VERSION = 2  # of version 1 a caution was its sentence alone
 KINDS = ("measured here", "recorded", "published", "model")
@@ -108,7 +111,7 @@ class Caution:
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(Seen):
     """Repeated timings of one thing: all that came after the warm-up."""
 
     label: str
@@ -132,6 +135,34 @@ class Sample:
                 f"{shown(wrong[0] if wrong else 'none')}: give the time of each repetition"
             )
         whole("inner", self.inner, "it counts the calls behind each of the seconds")
+
+    def __repr__(self) -> str:
+        median, low, high = alike([self.median, self.low, self.high], "s")
+        once = len(self.seconds) == 1
+        time = f"{median}, once" if once else f"{median} ({low} to {high})"
+        often = "" if once else f", {counted(len(self.seconds), 'repetition')}"
+        odd = ", ".join(one.name for one in self.advice)
+        return f"<Sample {self.label}: {time}{often}{f'; caution: {odd}' if odd else ''}>"
+
+    def facts(self) -> Mapping[str, Sequence[object]]:
+        """A row for each repetition."""
+        count = len(self.seconds)
+        return {
+            "label": [self.label] * count,
+            "repetition": range(1, count + 1),
+            "seconds": self.seconds,
+        }
+
+    def summary(self) -> Mapping[str, Sequence[object]]:
+        """One row for all repetitions."""
+        return {
+            "label": [self.label],
+            "time": [alike([self.median], "s")[0]],
+            "95 % interval": [" to ".join(alike([self.low, self.high], "s"))],
+            "fastest": [alike([min(self.seconds)], "s")[0]],
+            "repetitions": [len(self.seconds)],
+            "stopped": [self.stopped],
+        }
 
     @property
     def median(self) -> float:

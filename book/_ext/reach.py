@@ -40,7 +40,7 @@ class Source:
 def read(code: str | bytes) -> Source:
     """Return what a source says."""
     tree = ast.parse(code)
-    nodes = list(ast.walk(tree))
+    nodes = list(_run(tree))
     rooms = list(_rooms(nodes))
     silent = {*rooms, *_docstrings(nodes)}
     texts = [one for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str)]
@@ -155,6 +155,18 @@ class Package:
         if name not in self.rooms:
             return {name}
         return {name} | {one for one in self.modules if one.startswith(f"{name}.")}
+
+
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and all within it, but for what is imported for types alone, which never runs."""
+    yield node
+    match node:
+        case ast.If(test=ast.Name("TYPE_CHECKING"), orelse=children):
+            pass
+        case _:
+            children = ast.iter_child_nodes(node)
+    for child in children:
+        yield from _run(child)
 
 
 def _above(name: str) -> set[str]:

@@ -1,6 +1,8 @@
 """The reference: what a room of the package hands out, read from its source when the page is built.
 
-A page asks for a room with the directive `api`, as in `{api} scalelab.models.network`.
+A page asks for a room with the directive `api`, as in `{api} scalelab.models.network`. What a page is to
+teach by `:examples:` brings those of its docstrings, which are run as tests; `:only:` takes one name of a
+module, and `:as:` is what users call it by.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 Definition = ast.FunctionDef | ast.ClassDef
@@ -52,6 +55,12 @@ def sentence(node: ast.AST) -> str:
     return re.split(r"(?<=[.])\s+(?=[A-Z`])", text)[0]
 
 
+def example(node: ast.AST) -> str:
+    """Return what a docstring shows at work, with its answers."""
+    parts = (ast.get_docstring(node) or "").split("\n\n")
+    return "\n".join(part for part in parts if part.startswith(">>> "))
+
+
 def words(text: str) -> list[nodes.Node]:
     """Return a text whose `code` is set as code."""
     return [
@@ -64,6 +73,11 @@ class Api(SphinxDirective):
     """The modules of a room in the order in which it names them, each with what it hands out."""
 
     required_arguments = 1
+    option_spec = {  # noqa: RUF012  so docutils wants it
+        "examples": directives.flag,
+        "only": directives.unchanged_required,
+        "as": directives.unchanged_required,
+    }
 
     def run(self) -> list[nodes.Node]:
         """Read the room anew whenever one of its files has changed."""
@@ -75,13 +89,18 @@ class Api(SphinxDirective):
         made: list[nodes.Node] = []
         for file in files:
             tree = ast.parse(file.read_text(encoding="utf-8"))
-            definitions = list(public(file))
+            definitions = [
+                one for one in public(file) if self.options.get("only") in (None, one.name)
+            ]
             if file.stem == "__init__":
                 made.insert(0, nodes.paragraph("", "", *words(sentence(tree))))
             if not definitions:
                 continue
             module = dotted if file.stem in ("__init__", room.stem) else f"{dotted}.{file.stem}"
             items = [self._item(module, node) for node in definitions]
+            if "only" in self.options:
+                made.append(nodes.definition_list("", *items, classes=["sl-api"]))
+                continue
             made.append(
                 nodes.paragraph(
                     "", "", nodes.strong(text=file.stem), *words(f" · {sentence(tree)}")
@@ -91,10 +110,15 @@ class Api(SphinxDirective):
         return made
 
     def _item(self, module: str, node: Definition) -> nodes.Node:
-        label = f"{module}.{node.name}"
-        term = nodes.term("", "", nodes.literal(text=signature(node)), ids=[label])
-        text = nodes.paragraph("", "", *words(sentence(node)))
-        return nodes.definition_list_item("", term, nodes.definition("", text))
+        label = self.options.get("as") or f"{module}.{node.name}"
+        called = signature(node)
+        if "as" in self.options:
+            called = label.rpartition(".")[2] + called.removeprefix(node.name)
+        term = nodes.term("", "", nodes.literal(text=called), ids=[label])
+        explained = nodes.definition("", nodes.paragraph("", "", *words(sentence(node))))
+        if "examples" in self.options and (shown := example(node)):
+            explained += nodes.literal_block(shown, shown, language="pycon")
+        return nodes.definition_list_item("", term, explained)
 
 
 def setup(app) -> dict:

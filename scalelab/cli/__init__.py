@@ -30,6 +30,7 @@ from scalelab.cli import (
     release,
     rubric,
     run,
+    time,
 )
 from scalelab.refusal import Failure, Refusal
 
@@ -56,6 +57,7 @@ for module in (
     release,
     rubric,
     run,
+    time,
 ):
     commands.add_command(module.command)
 

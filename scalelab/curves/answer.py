@@ -4,7 +4,7 @@
 """
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scalelab.arguments import shown, whole
@@ -16,10 +16,12 @@ from scalelab.curves.next_measurement import NextMeasurement, advise
 from scalelab.curves.predict import Coverage, Prediction, coverage, predict
 from scalelab.curves.rows import Rows
 from scalelab.refusal import Refusal
+from scalelab.seen import Seen
 from scalelab.tables import sizes, study
 from scalelab.tables.audit import audit
 from scalelab.tables.finding import Finding
 from scalelab.tables.table import MOST_WORKERS, ScalingTable
+from scalelab.units import alike, counted
 
 MOST_SIZES = 200
 # No machine does a thing a million billion times as fast as another of its kind.
@@ -28,7 +30,7 @@ _NOTHING = Comparison((), {}, None, None)
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Judgement(Seen):
     """What a table says about the sizes one asks for."""
 
     table: ScalingTable
@@ -47,6 +49,30 @@ class Judgement:
     refused: str | None = None
     remarks: tuple[str, ...] = ()  # what was done that nobody asked for
     coverage: Coverage | None = None  # of intervals like that of the farthest prediction
+
+    def __repr__(self) -> str:
+        if self.refused:
+            return f"<Judgement on {self.table.name}, refused: {self.refused}>"
+        said = [f"{self.chosen} describes it"] if self.chosen else []
+        for one in self.predictions:
+            value, low, high = alike(
+                (one.value, one.low, one.high), "s" if one.unit == "seconds" else ""
+            )
+            said.append(f"on {counted(int(one.workers))} {value} ({low} to {high})")
+        return f"<Judgement on {self.table.name}: {'; '.join(said)}>"
+
+    def facts(self) -> Mapping[str, Sequence[object]]:
+        """A row for each prediction, or for each family where nothing was asked for."""
+        if self.predictions or self.refused:
+            names = ("workers", "value", "low", "high", "level", "unit", "beyond")
+            return {name: [getattr(one, name) for one in self.predictions] for name in names}
+        fits = self.comparison.fits
+        return {
+            "family": [fit.family.name for fit in fits],
+            "error on sizes left out": [fit.loo for fit in fits],
+            "AICc": [fit.aicc for fit in fits],
+            "chosen": [fit.family.name == self.chosen for fit in fits],
+        }
 
     @property
     def serious(self) -> tuple[Finding, ...]:

@@ -4,13 +4,19 @@ All of it is modelled; `published` says how far such times were off on runs that
 """
 
 import math
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from scalelab.plan import published, whatif
+from scalelab.arguments import shown
+from scalelab.plan import file as plan_file, published, whatif
 from scalelab.plan.choice import Choice, choose, closest, safe
 from scalelab.plan.job import Cluster, Job
 from scalelab.plan.row import Against, PlanRow, row
 from scalelab.refusal import Refusal
+from scalelab.seen import Seen
+from scalelab.units import bill, counted
 
 NOT_MODELLED = (
     "Kernels reach one share of the peak, whatever their shape: small matrices reach less.",
@@ -27,7 +33,7 @@ NOT_MODELLED = (
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Seen):
     """What comes of a job: rows over sizes, the size to buy, reasons and what-ifs."""
 
     job: Job
@@ -42,6 +48,22 @@ class Plan:
     safe: int | None  # the size to buy if every time is the band too short
     whatifs: tuple[whatif.WhatIf, ...] = ()
     notes: tuple[str, ...] = field(default=NOT_MODELLED)
+
+    def __repr__(self) -> str:
+        sizes = counted(len(self.rows), "size")
+        bought = self.bought
+        if bought is None:
+            return f"<Plan {self.job.name}: none of {sizes} meets every limit>"
+        price = "" if bought.dollars is None else f", for {bill(bought.dollars)}"
+        return f"<Plan {self.job.name}: of {sizes}, {bought.workers} devices to buy{price}>"
+
+    def facts(self) -> Mapping[str, Sequence[object]]:
+        """A row for each size that the model fits into."""
+        names = ("workers", "seconds", "throughput", "mfu", "efficiency", "kind", "memory")
+        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        for name in ("run", "dollars", "joules"):
+            columns[name] = [getattr(row, name) for row in self.rows]
+        return columns | {"to buy": [row.workers == self.chosen for row in self.rows]}
 
     @property
     def chosen(self) -> int | None:
@@ -59,13 +81,15 @@ class Plan:
         return next((one for one in self.rows if one.workers == self.chosen), None)
 
 
-def plan(job: Job) -> Plan:
-    """Return the Plan of a job.
+def plan(job: Job | str | os.PathLike[str] | Mapping[str, object]) -> Plan:
+    """Plan a training run: T(K), efficiency, bill, and the size to buy. Section 3.9.
 
-    >>> from scalelab.plan import file as plan_file
-    >>> plan(plan_file.parse(plan_file.example())).chosen
+    The job is what `file` reads, the TOML or JSON file itself, its tables as a dictionary, or "example".
+
+    >>> plan("example").chosen
     128
     """
+    job = job if isinstance(job, Job) else _read(job)
     share, origin = kernel_share(job.cluster)
     rows, impossible = [], {}
     for workers in sizes(job):
@@ -87,6 +111,18 @@ def plan(job: Job) -> Plan:
         safe=safe(job, rows, impossible, published.BAND),
         whatifs=whatif.table(job, at, share) if at else (),
     )
+
+
+def _read(given: object) -> Job:
+    if isinstance(given, Mapping):
+        return plan_file.described(dict(given))
+    if not isinstance(given, (str, os.PathLike)):
+        raise Refusal(
+            f"job must be a file, its tables or a Job, got {shown(given)}: write plan('plan.toml')"
+        )
+    if given == "example" and not os.path.lexists(given):
+        return plan_file.parse(plan_file.example(), "example")
+    return plan_file.read(Path(os.fsdecode(given)))
 
 
 def sizes(job: Job) -> tuple[int, ...]:

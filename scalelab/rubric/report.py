@@ -1,5 +1,6 @@
 """The nouns of a rubric: what a study must keep, one judged configuration, and the report on all."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scalelab.arguments import real, shown
@@ -8,6 +9,8 @@ from scalelab.refusal import Refusal
 from scalelab.rubric.gate import Gate
 from scalelab.rubric.shortfall import Serial, Shortfall
 from scalelab.rubric.spread import Spread, bound
+from scalelab.seen import Seen
+from scalelab.units import counted
 
 PREFERENCES = ("fastest", "cheapest")
 
@@ -113,7 +116,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Seen):
     """Everything that one pass over the rows says."""
 
     rows: tuple[Scores, ...]  # by ascending worker count
@@ -138,6 +141,18 @@ class Report:
     work_stated: bool
     bound: bool  # by passes, not made by hand
     varied: tuple[str, ...]  # what changed with the workers on purpose
+
+    def __repr__(self) -> str:
+        buy = f"{counted(self.recommended)} recommended" if self.recommended else "none recommended"
+        held = {True: "held", False: "lost", None: "undecided"}[self.quality_held]
+        of = counted(len(self.rows), "configuration")
+        return f"<Report on {self.name or 'a study'}: {of}, {self.metric} {held}, {buy}>"
+
+    def facts(self) -> Mapping[str, Sequence[object]]:
+        """A row for each configuration."""
+        names = ("workers", "seconds", "speedup", "efficiency", "quality", "cost", "passes_gate")
+        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        return columns | {"recommended": [row.workers == self.recommended for row in self.rows]}
 
     def row(self, workers: int) -> Scores:
         """The row of a worker count."""

@@ -6,11 +6,13 @@ joules, or grams of CO2, as a fifth.
 """
 
 import math
+import os
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
 from scalelab.arguments import shown, whole
+from scalelab.data import datasets
 from scalelab.models.cost import cost, energy
 from scalelab.models.scaling import laws, speedup, study
 from scalelab.refusal import Refusal
@@ -22,6 +24,7 @@ from scalelab.rubric.ranking import choice, missed, pareto
 from scalelab.rubric.report import Constraints, Report, Scores
 from scalelab.rubric.rows import Measured, columns, of_passes
 from scalelab.rubric.shortfall import Serial, Shortfall
+from scalelab.tables.nouns import ScalingTable
 
 _COLUMNS = (
     "workers", "seconds", "speedup", "efficiency", "quality", "cost", "cost_per_work",
@@ -46,7 +49,38 @@ __all__ = [
     "plain",
     "read",
     "recorded",
+    "verdict_on",
 ]  # fmt: skip
+
+
+def verdict_on(
+    study: Measured | ScalingTable | str | os.PathLike[str],
+    *,
+    work: float | None = None,
+    price: float | None = None,
+    better: str | None = None,
+    flat_rate: bool = False,
+    **limits: Any,
+) -> Report:
+    """Judge a scaling study by speedup, efficiency, quality and cost together. Section 41.6.
+
+    The study is a file, the name of a public series, or rows; `work`, and `price` in dollars per worker
+    and hour, fill in what it does not state. The limits, such as `floor`, are those of `judge`.
+
+    >>> from scalelab import rubric
+    >>> rubric("nv_gnmt_dgx1_v100_fp16", price=3, tolerance=0.3).recommended
+    8
+    """
+    filled: dict[str, Any] = {"work": work, "price": price, "flat_rate": flat_rate}
+    if isinstance(study, ScalingTable):
+        study = of_table(study, better=better or "higher", **filled)
+    elif isinstance(study, (str, os.PathLike)):
+        name = os.fspath(study)
+        if isinstance(name, str) and not os.path.lexists(name) and name in datasets.names():
+            study = of_series(datasets.load(name), better=better or "higher", **filled)
+        else:
+            study = read(name, better=better, **filled)
+    return judge(study, **limits)
 
 
 def judge(

@@ -1,7 +1,11 @@
 """The nouns of a scaling table: its rows, and the table that they make."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from scalelab.seen import Seen
+from scalelab.units import counted, text
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class ScalingTable:
+class ScalingTable(Seen):
     """Rows that hold the measured quantity, in the order of the file."""
 
     name: str
@@ -34,6 +38,21 @@ class ScalingTable:
     units: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of each column, as written
     missing: tuple[tuple[int, str, str], ...] = ()  # (line, column, what stands there)
     place: str = "line"  # what the numbers of the rows count
+
+    def __repr__(self) -> str:
+        sizes = sorted({*self.workers})
+        span = " to ".join(text(one, digits=15) for one in dict.fromkeys((sizes[0], sizes[-1])))
+        of = f"{self.measure} on {span} worker{'s' if span != '1' else ''}"
+        return f"<ScalingTable {self.name}: {counted(len(self.rows), 'row', grouped=True)}, {of}>"
+
+    def facts(self) -> Mapping[str, Sequence[object]]:
+        """The columns that hold anything, in SI."""
+        columns = {one.name: [getattr(row, one.name) for row in self.rows] for one in fields(Row)}
+        return {
+            name: values
+            for name, values in columns.items()
+            if any(value not in (None, "") for value in values)
+        }
 
     @property
     def workers(self) -> tuple[int, ...]:

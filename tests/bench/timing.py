@@ -1,25 +1,44 @@
-"""The timer beside torch.utils.benchmark, and how often its intervals hold the truth.
+"""The timer beside torch's, `scalelab time` beside hyperfine, and how often intervals hold the truth.
 
-The first rows want a quiet machine. The others simulate, from fixed seeds: they are the same anywhere.
+The first rows want a quiet machine; hyperfine takes part where it is installed. The others simulate,
+from fixed seeds: they are the same anywhere.
 """
 
+import json
+import math
 import random
+import shlex
+import shutil
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 
 from scalelab import data
 from scalelab.measure.timing import stats, timing
+from scalelab.measure.timing.programs import Race, program, run
 from scalelab.models.waiting import tail
 from tests.bench import Row
 
 TRIALS = 2000
+ROUNDS, RUNS = 25, 12
+COMMANDS = {
+    "sleep 0.02": "sleep 0.02",
+    "python -S": shlex.join([sys.executable, "-I", "-S", "-c", "pass"]),
+}
 # 93 to 97 % is what intervals of 95 % may turn out to be.
 NEARLY = {"reference": 0.95, "least": 0.93 / 0.95, "limit": 0.97 / 0.95, "unit": "%"}
 
 
 def rows():
-    """Yield agreement and cost against torch, then coverage."""
+    """Yield agreement and cost against torch, a loop and hyperfine, then coverage."""
     yield from against_torch()
+    for name, line in COMMANDS.items():
+        yield beside_a_loop(name, line)
+        if shutil.which("hyperfine"):
+            yield from beside_hyperfine(name, line)
     yield from medians()
 
 
@@ -53,6 +72,65 @@ def against_torch(rounds=9):
             walls.append((end - between, between - start))
         yield by_turns(f"median, {name} / torch", medians, 1.02, 0.98)
         yield by_turns(f"time to as narrow an interval, {name} / torch", walls, 1)
+
+
+def beside_a_loop(name, line):
+    """One run of each by turns."""
+    made, words = program(line), shlex.split(line)
+    nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+
+    def ours():
+        return run(made).seconds
+
+    def loop():
+        start = time.perf_counter()
+        subprocess.run(words, check=True, **nothing)
+        return time.perf_counter() - start
+
+    pairs = [either_way(turn, ours, loop) for turn in range(ROUNDS * RUNS)]
+    return by_turns(f"median, {name} / a loop of perf_counter", pairs, 1.01, 0.99)
+
+
+def beside_hyperfine(name, line):
+    """As many runs of each by turns, so that the intervals are of one width; all that each needs for them."""
+
+    def timed(runs):
+        start = time.perf_counter()
+        seconds = runs()
+        return seconds, time.perf_counter() - start
+
+    def ours():
+        race = Race([program(line)])
+        return timed(lambda: race.run(runs=RUNS, warmup=1).samples[0].seconds)
+
+    turns = [
+        either_way(turn, ours, lambda: timed(lambda: hyperfine(line))) for turn in range(ROUNDS)
+    ]
+    seconds = [(one, other) for (one, _), (other, _) in turns]
+    medians = [(statistics.median(one), statistics.median(other)) for one, other in seconds]
+    yield by_turns(f"median, {name} / hyperfine -N", medians, 1.01, 0.99)
+    walls = [(one, other) for (_, one), (_, other) in turns]
+    yield by_turns(f"time for {RUNS} runs, {name} / hyperfine -N", walls, 1)
+    widths = [(stats.margin(one), stats.margin(other)) for one, other in seconds]
+    row = by_turns(f"interval of {RUNS} runs, {name} / hyperfine -N", widths, math.inf)
+    yield row._replace(unit="%")
+
+
+def either_way(turn, ours, theirs):
+    """Return both, each first in every other turn: to be second is to find warm caches."""
+    if turn % 2:
+        other = theirs()
+        return ours(), other
+    return ours(), theirs()
+
+
+def hyperfine(line):
+    """Return the seconds of every run."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "runs.json")
+        how = ["--style", "none", "--runs", str(RUNS), "--warmup", "1", "--export-json", file]
+        subprocess.run(["hyperfine", "-N", *how, line], check=True, capture_output=True)
+        return json.loads(file.read_text())["results"][0]["times"]
 
 
 def by_turns(name, pairs, *promised):

@@ -148,6 +148,10 @@ def test_what_cannot_be_resolved_reaches_everything(package, code):
         ("from scalelab import reader", {"reader.py", "data/series.csv"}),
         ("import scalelab.units as u", {"units.py"}),
         (
+            "if TYPE_CHECKING:\n    import scalelab\nelse:\n    from scalelab import units",
+            {"units.py"},
+        ),
+        (
             "from scalelab.deep.other import b",
             {
                 "deep/other.py",

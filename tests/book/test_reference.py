@@ -8,6 +8,7 @@ import sys
 import pytest
 from bs4 import BeautifulSoup
 
+import scalelab
 from tests.housemap import PACKAGE, rooms
 from tests.notebooks import ROOT
 
@@ -47,3 +48,19 @@ def test_a_signature_shows_names_and_defaults_and_a_record_its_fields():
 def test_a_first_sentence_ends_where_the_next_begins():
     (node,) = ast.parse('def f():\n    """Return T(K) in s. Section 3.9.\n\n    More."""').body
     assert reference.sentence(node) == "Return T(K) in s."
+
+
+def test_an_example_is_what_the_docstring_runs_and_nothing_else():
+    code = '''def f():\n    """Add.\n\n    >>> f()\n    1\n\n    More.\n\n    >>> f() + 1\n    2\n    """'''
+    (node,) = ast.parse(code).body
+    assert reference.example(node) == ">>> f()\n1\n>>> f() + 1\n2"
+
+
+@pytest.mark.parametrize("name", scalelab.__all__)
+def test_every_verb_is_there_with_its_example(name, terms):
+    own = name in ("plan", "rubric")
+    term = terms[f"scalelab.{name}" if own else f"scalelab.verbs.{name}"]
+    assert term.get_text().startswith(f"{name}(")
+    shown = term.find_next("dd")
+    assert shown.find("p").get_text().endswith(".")
+    assert ">>> " in shown.find("pre").get_text()

@@ -41,7 +41,7 @@ SAMPLE = Sample("a step", (1.0,), 1, Machine("laptop", cores=4), "2025-11-20")
 # One measurement, as short as can be.
 SHORT = ("run", "independent", "--workers", "1", "--set", "items=2", "--repetitions", "1")
 # What these print says that it was measured here; the others judge what somebody else measured.
-MEASURING = {"machine", "probe", "run"}
+MEASURING = {"machine", "probe", "run", "time"}
 
 
 def examples(command):

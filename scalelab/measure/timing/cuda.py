@@ -42,7 +42,7 @@ class Clocks:
 def measure(
     function: Callable[[], object],
     *,
-    label: str,
+    label: str = "",
     budget: float = 1.0,
     precision: float = 0.02,
     clock: devices.Clock = time.perf_counter,
@@ -62,7 +62,8 @@ def measure(
         raise Refusal(
             f"device must be a GPU, got {shown(asked)}: time the processor with timing.measure"
         )
-    inner = rounds.settle(rounds.reader(function, device), device, budget)
+    inner = rounds.settle(rounds.reader(function, device), device.shortest, budget)
+    label = label or rounds.named(function)
 
     def calls() -> None:
         for _ in range(inner):

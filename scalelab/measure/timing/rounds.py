@@ -3,6 +3,8 @@
 `timing` reads one function, `cuda` one by several clocks.
 """
 
+import functools
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -34,10 +36,39 @@ def checked(function: Callable[[], object], budget: float, precision: float) -> 
             f"function must be callable without arguments, got {shown(function)}: "
             "wrap the call, as in `lambda: step(batch)`"
         )
+    works(function)
     return (
         real("budget", budget, "it is in seconds", 0, above=True),
         real("precision", precision, "it is a share of the median", 0, above=True),
     )
+
+
+def works(function: Callable[..., object]) -> None:
+    """Refuse a function whose call returns before its work has begun."""
+    kinds: dict[str, Callable[[object], bool]] = {
+        "an async function": inspect.iscoroutinefunction,
+        "an async generator": inspect.isasyncgenfunction,
+        "a generator": inspect.isgeneratorfunction,
+    }
+    for kind, meant in kinds.items():
+        if meant(function):
+            raise Refusal(
+                f"function must work when it is called, got {kind}, {named(function)}: its call "
+                "returns before the work begins; time what runs it to its end"
+            )
+
+
+def named(function: Callable[..., object]) -> str:
+    """Return what to call a function that was given no label.
+
+    >>> named(math.sqrt), named(functools.partial(math.pow, 2, 3)), named(lambda: 1)
+    ('sqrt', 'pow', 'lambda')
+    """
+    while isinstance(function, functools.partial):
+        function = function.func
+    name = getattr(function, "__qualname__", None)
+    name = name if isinstance(name, str) else type(function).__name__
+    return name.rpartition("<locals>.")[2].replace("<lambda>", "lambda")
 
 
 def reader(function: Callable[[], object], device: Stopwatch) -> Callable[[int], float]:
@@ -53,13 +84,14 @@ def reader(function: Callable[[], object], device: Stopwatch) -> Callable[[int],
     return reading
 
 
-def settle(reading: Callable[[int], float], device: Stopwatch, budget: float) -> int:
+def settle(reading: Callable[[int], float], shortest: float, budget: float) -> int:
     """Warm up until the time is steady, for a fifth of the budget; return the calls of one reading.
 
     Steady: twice in a row no better than the best before it by 5 %. The first call may be unlike
-    all others, so it alone decides nothing.
+    all others, so it alone decides nothing. A reading takes `shortest` seconds at least; where that
+    is 0, each is one call.
     """
-    shortest = device.shortest and max(device.shortest, budget / _MOST)
+    shortest = shortest and max(shortest, budget / _MOST)
     inner, best, steady, spent = 1, math.inf, 0, 0.0
     while True:
         seconds = reading(inner)
@@ -84,15 +116,19 @@ def repeat(
     known: Callable[[list[_Reading]], str],
     budget: float,
     clock: Clock,
+    *,
+    least: int = 1,
+    readings: list[_Reading] | None = None,
 ) -> tuple[list[_Reading], str]:
     """Return every reading, and why no more: known(readings) said so twice, or the budget is spent.
 
     The first look comes at 15 readings, each next one at half as many again; two looks in a row
-    must agree.
+    must agree. `least` are taken whatever they cost. Whoever gives an empty list of `readings` has
+    them also when they are interrupted.
     """
-    readings: list[_Reading] = []
+    readings = [] if readings is None else readings
     look, before, start = _FEWEST, "", clock()
-    while not readings or clock() - start < budget:
+    while len(readings) < least or clock() - start < budget:
         readings.append(reading())
         if len(readings) >= look:
             reason = known(readings)

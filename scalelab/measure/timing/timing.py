@@ -17,7 +17,7 @@ from scalelab.units import text
 def measure(
     function: Callable[[], object],
     *,
-    label: str,
+    label: str = "",
     budget: float = 1.0,
     precision: float = 0.02,
     clock: devices.Clock = time.perf_counter,
@@ -27,7 +27,7 @@ def measure(
     """Time `function()` until its median is known within `precision`, or `budget` seconds are over.
 
     Warm-up comes on top of the budget: a fifth of it, or a few calls. On "cuda" the times are the
-    device's own; `cuda.measure` adds the host's. Section 3.1.
+    device's own; `cuda.measure` adds the host's. Without a label it has the function's name. Section 3.1.
 
     >>> measure(lambda: sum(range(1000)), label="sum", budget=0.05).label
     'sum'
@@ -35,7 +35,7 @@ def measure(
     budget, precision = rounds.checked(function, budget, precision)
     device = devices.pick(device, clock)
     reading = rounds.reader(function, device)
-    inner = rounds.settle(reading, device, budget)
+    inner = rounds.settle(reading, device.shortest, budget)
 
     def known(seconds: list[float]) -> str:
         off = stats.margin(seconds)
@@ -44,7 +44,7 @@ def measure(
         )
 
     seconds, stopped = rounds.repeat(lambda: reading(inner), known, budget, clock)
-    return rounds.sample(label, seconds, inner, stopped, precision, given)
+    return rounds.sample(label or rounds.named(function), seconds, inner, stopped, precision, given)
 
 
 @contextlib.contextmanager

@@ -36,7 +36,7 @@ def by_turns(
     for name, job in jobs.items():
         rounds.checked(job, budget, 0.02)
         reading = rounds.reader(job, device)
-        readings[name] = reading, rounds.settle(reading, device, budget)
+        readings[name] = reading, rounds.settle(reading, device.shortest, budget)
     seconds: dict[_Name, list[float]] = {name: [] for name in jobs}
     for _ in range(turns):
         for name, (reading, inner) in readings.items():

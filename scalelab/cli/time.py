@@ -1,0 +1,202 @@
+"""`scalelab time`: how long a program takes, and which of several is faster.
+
+Somebody has two ways to start a program and wants to know whether the second one is worth it. They type
+both, each in quotes, and read one line: faster by so much, slower by so much, or cannot tell. Nothing
+has to be chosen first: how often to run them follows from how much they vary.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from scalelab.cli import options, streams
+from scalelab.refusal import Refusal
+
+if TYPE_CHECKING:
+    from scalelab.measure.timing.compare import Compared
+
+_WIDEST = 48  # characters of a command in the table
+_COLOURS = {"faster": "green", "slower": "red", "cannot tell": "yellow"}
+_LOOKS = 0.2  # seconds between two looks at the bar
+
+
+@click.command("time")
+@click.argument("commands", metavar="COMMAND...", nargs=-1, required=True)
+@click.option("-w", "--warmup", type=int, metavar="N", help="Runs before.  [default: until steady]")
+@click.option("-r", "--runs", type=int, metavar="N", help="Exactly so many.  [default: enough]")
+@click.option(
+    "--precision", default="2 %", show_default=True, help="How well the answer must be known."
+)
+@click.option(
+    "--budget", default="5 s", show_default=True, help="Time for each command, once it has 6 runs."
+)
+@click.option("-s", "--setup", metavar="COMMAND", help="Run once before everything.")
+@click.option(
+    "-p", "--prepare", multiple=True, metavar="COMMAND", help="Run before every run; not timed."
+)
+@click.option(
+    "-n", "--name", "names", multiple=True, help="Call the first command so, then the next."
+)
+@click.option("-i", "--ignore-failure", is_flag=True, help="Time runs that fail as well.")
+@click.option("--limit", metavar="TIME", help="End a run that takes longer: it has failed.")
+@click.option("--shell/--no-shell", " /-N", help="Let /bin/sh read the commands.  [default: no]")
+@click.option("--show-output", is_flag=True, help="Let commands write, to standard error.")
+@options.json
+@options.out
+def command(
+    commands: tuple[str, ...],
+    warmup: int | None,
+    runs: int | None,
+    precision: str,
+    budget: str,
+    setup: str | None,
+    prepare: tuple[str, ...],
+    names: tuple[str, ...],
+    ignore_failure: bool,
+    limit: str | None,
+    shell: bool,
+    show_output: bool,
+    json: bool,
+    out: Path | None,
+) -> None:
+    """Time each COMMAND, one word in quotes, from its start to its end.
+
+    It is warmed up and repeated until the median is known well enough. Several take turns, so that what
+    slows the machine slows all of them, and each is compared with the first. Commands read nothing, and
+    what they write is thrown away. The times hold their start: with --shell that of the shell as well.
+    The first run that fails ends all of it, with exit code 1.
+
+    \b
+    Examples:
+      scalelab time 'python -c pass'
+      scalelab time 'python -c pass' 'python -S -c pass' --runs 12
+    """
+    from scalelab import units
+    from scalelab.measure.timing import programs
+
+    race = programs.Race(
+        [programs.program(line, shell=shell) for line in commands],
+        names=names,
+        prepare=[programs.program(line, shell=shell) for line in prepare],
+        ignore=ignore_failure,
+        limit=None if limit is None else _number("--limit", limit, "s"),
+        show=show_output,
+    )
+    how = {
+        "precision": _number("--precision", precision, "%"),
+        "budget": _number("--budget", budget, "s"),
+        "runs": runs,
+        "warmup": warmup,
+    }
+    programs.checked(**how)
+    title = "From start to end" if len(commands) == 1 else f"{len(commands)} commands by turns"
+    try:
+        with _ending(), streams.taking(title, _table, json=json, out=out) as so_far:
+            if setup is not None:
+                programs.finish(programs.program(setup, shell=shell), "setup", show=show_output)
+            try:
+                with _progress(title, runs, show_output) as watch:
+                    race.run(**how, watch=watch)
+            finally:
+                if race.turns:
+                    compared = race.compared()
+                    count = units.counted(len(race.turns), "run")
+                    each = " of each" if len(commands) > 1 else ""
+                    so_far(compared.samples, f"{count}{each} · {compared.samples[0].stopped}")
+    finally:
+        if race.turns and not json:
+            _tell(race.compared())
+
+
+def _table(samples):
+    """Return what there is to know of each command."""
+    from scalelab import units
+
+    def time(seconds):
+        return units.alike(seconds, "s")
+
+    rows = [time([one.median, one.low, one.high, min(one.seconds)]) for one in samples]
+    return {
+        "command": [_short(one.label) for one in samples],
+        "median": [row[0] for row in rows],
+        "interval": [f"{row[1]} to {row[2]}" for row in rows],
+        "fastest": [row[3] for row in rows],
+        "user": [units.text(one.given["user"], "s") for one in samples],
+        "system": [units.text(one.given["system"], "s") for one in samples],
+        "runs": [len(one.seconds) for one in samples],
+    }
+
+
+def _tell(compared: Compared) -> None:
+    """Print what is said of each but the first, in colour on a terminal that wants it."""
+    for one in compared.besides:
+        line = (
+            f"{_short(one.label)} is {one.text}"
+            if one.says != "cannot tell"
+            else (f"{_short(one.label)}: {one.text}")
+        )
+        plain = "NO_COLOR" in os.environ
+        click.secho(line, fg=None if plain else _COLOURS[one.says])
+
+
+def _short(label):
+    line = " ".join(label.split())
+    return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
+
+
+@contextlib.contextmanager
+def _progress(title, runs, hidden):
+    """Give what shows how far it is, or nothing where commands write themselves."""
+    if hidden:
+        yield None
+        return
+    from time import monotonic
+
+    from scalelab import units
+
+    with streams.progress(title, runs) as bar:
+        bar.unit = " turns"
+        looked = 0.0
+
+        def watch(seconds):
+            nonlocal looked
+            bar.update()
+            if monotonic() - looked > _LOOKS:
+                looked = monotonic()
+                bar.set_postfix_str(" ".join(units.text(one, "s") for one in seconds))
+
+        yield watch
+
+
+@contextlib.contextmanager
+def _ending() -> Iterator[None]:
+    """Let what ends this process, such as a terminal that is closed, end the commands as Ctrl-C does.
+
+    They have process groups of their own, and would not hear of it.
+    """
+    before = {
+        which: signal.signal(which, signal.default_int_handler)
+        for which in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(which) is signal.SIG_DFL
+    }
+    try:
+        yield
+    finally:
+        for which, handler in before.items():
+            signal.signal(which, handler)
+
+
+def _number(option, given, unit):
+    """Read a number, in its unit or in SI."""
+    from scalelab import units
+
+    with contextlib.suppress(Refusal):
+        return units.parse(given)
+    return units.parse(given, unit, option)

@@ -1,0 +1,392 @@
+"""Whole programs timed from their start to their end, several by turns.
+
+A program is started without a shell unless one is asked for, reads nothing and is not heard. It has a
+process group of its own, so that Ctrl-C or a limit ends it with all that it started.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median
+from typing import IO
+
+from scalelab.arguments import real, shown, whole
+from scalelab.measure.timing import compare, rounds
+from scalelab.measure.timing.compare import Compared
+from scalelab.records import Caution
+from scalelab.refusal import Failure, Refusal
+from scalelab.units import counted, text
+
+FEWEST = 6  # turns that bound a median, whatever they cost
+_PATIENCE = 2.0  # seconds between asking a program to end and ending it
+_SAID = 2000  # characters of the end of what a program that failed has said
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is started: a line as it was typed, and the words that it is made of."""
+
+    line: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a program, from its start to its end."""
+
+    seconds: float
+    user: float  # processor seconds of its own, and of what it started and waited for
+    system: float  # ... and of the system on its behalf
+    fault: str = ""  # how it ended, if not with exit code 0
+
+
+def program(line: str, *, shell: bool = False) -> Program:
+    """Return the program that a line calls, cut into words as a shell does, or the shell that reads it.
+
+    >>> program("python -c 'pass'").words
+    ('python', '-c', 'pass')
+    """
+    if not isinstance(line, str) or not line.strip() or "\0" in line:
+        raise Refusal(
+            f"command must be text that names a program, got {shown(line)}: write it as you type it"
+        )
+    if shell:
+        return Program(line, ("/bin/sh", "-c", line))
+    try:
+        words = tuple(shlex.split(line))
+    except ValueError as error:
+        raise Refusal(
+            f"command must close its quotes, got {shown(line)}: {str(error).lower()}"
+        ) from None
+    if not words or not words[0]:
+        raise Refusal(f"command must name a program, got {shown(line)}: write it as you type it")
+    if sign := _for_a_shell(line):
+        raise Refusal(
+            f"command must be one program where there is no shell, got {shown(sign)} in it: "
+            "say --shell, or put quotes around what is meant as text"
+        )
+    return Program(line, words)
+
+
+def _for_a_shell(line):
+    """Return what of a line only a shell would understand: a pipe would be an argument like any other."""
+    words = shlex.shlex(line, posix=False, punctuation_chars=True)
+    words.whitespace_split, words.commenters = True, ""
+    try:
+        return next((word for word in words if set(word) <= set("();<>|&")), "")
+    except ValueError:  # quotes within words
+        return ""
+
+
+class Race:
+    """Programs that take turns; what is known so far is kept, also when it is interrupted."""
+
+    def __init__(
+        self,
+        programs: Sequence[Program],
+        *,
+        names: Sequence[str] = (),
+        prepare: Sequence[Program] = (),
+        ignore: bool = False,
+        limit: float | None = None,
+        show: bool = False,
+    ) -> None:
+        self.programs, self.ignore, self.show = tuple(programs), ignore, show
+        if not self.programs:
+            raise Refusal("programs must be at least one, got none: name what to time")
+        self.names = tuple(names) or tuple(one.line for one in self.programs)
+        if len(self.names) != len(self.programs):
+            raise Refusal(
+                f"names must be as many as the {counted(len(self.programs), 'command')}, got "
+                f"{len(self.names)}: name each, or none"
+            )
+        if len(prepare) not in (0, 1, len(self.programs)):
+            raise Refusal(
+                f"prepare must be one for all or one for each of the {len(self.programs)} commands, "
+                f"got {len(prepare)}: say it once"
+            )
+        prepare = tuple(prepare)
+        self.prepare = prepare * len(self.programs) if len(prepare) == 1 else prepare
+        self.limit = (
+            None if limit is None else real("limit", limit, "a run may take so long", 0, above=True)
+        )
+        self.turns: list[list[float]] = []
+        self._runs: list[list[Run]] = [[] for _ in self.programs]
+        self._stopped = "interrupted"
+        self._precision = 0.02
+
+    def run(
+        self,
+        *,
+        runs: int | None = None,
+        warmup: int | None = None,
+        budget: float = 5.0,
+        precision: float = 0.02,
+        seed: int = 0,
+        watch: Callable[[list[float]], object] | None = None,
+    ) -> Compared:
+        """Warm each up, then let them take turns until enough is known, or for so many `runs`.
+
+        Enough: the median of one, or the ratio of each of several to the first, within `precision`.
+        `budget` seconds for each end it sooner, but not before six turns. Without `warmup` each runs
+        until it is steady. `watch` is called after every turn with its seconds.
+        """
+        checked(runs, warmup, budget, precision)
+        order = random.Random(whole("seed", seed, "it starts the random order", 0))
+        enough = compare.known(len(self.programs), precision)
+        self._precision = precision
+        for place in range(len(self.programs)):
+            self._warm(place, warmup, budget)
+        turn = compare.one_turn(
+            [partial(self._timed, place) for place in range(len(self.programs))], order
+        )
+
+        def watched() -> list[float]:
+            seconds = turn()
+            if watch:
+                watch(seconds)
+            return seconds
+
+        if runs is None:
+            total = budget * len(self.programs)
+            _, self._stopped = rounds.repeat(
+                watched, enough, total, time.perf_counter, least=FEWEST, readings=self.turns
+            )
+        else:
+            while len(self.turns) < runs:
+                self.turns.append(watched())
+            self._stopped = f"runs: {runs} asked for"
+        return self.compared()
+
+    def compared(self) -> Compared:
+        """Return what the turns that were finished say."""
+        if not self.turns:
+            raise Failure("no turn was finished: nothing is known")
+        columns = list(zip(*self.turns, strict=True))
+        samples = []
+        for place, seconds in enumerate(columns):
+            runs = self._runs[place][: len(seconds)]
+            faults = [one.fault for one in runs if one.fault]
+            given: dict[str, float | str | bool] = {
+                "command": self.programs[place].line,
+                "user": median(one.user for one in runs),
+                "system": median(one.system for one in runs),
+                "failures": len(faults),
+            }
+            sample = rounds.sample(
+                self.names[place], seconds, 1, self._stopped, self._precision, given
+            )
+            samples.append(_cautioned(sample, faults))
+        return Compared(tuple(samples))
+
+    def _warm(self, place: int, warmup: int | None, budget: float) -> None:
+        if warmup is None:
+            rounds.settle(lambda _: self._once(place, heard=True).seconds, 0.0, budget)
+        for _ in range(warmup or 0):
+            self._once(place, heard=True)
+
+    def _timed(self, place: int) -> float:
+        done = self._once(place)
+        self._runs[place].append(done)
+        return done.seconds
+
+    def _once(self, place: int, heard: bool = False) -> Run:
+        if self.prepare:
+            finish(self.prepare[place], "what prepares it", limit=self.limit, show=self.show)
+        with _errors(heard and not self.show) as errors:
+            done = run(self.programs[place], limit=self.limit, show=self.show, errors=errors)
+            if done.fault and not self.ignore:
+                raise _failed(self.programs[place].line, done.fault, errors)
+        return done
+
+
+def checked(runs: int | None, warmup: int | None, budget: float, precision: float) -> None:
+    """Refuse what a race cannot be told, before anything runs."""
+    real("budget", budget, "it is in seconds, for each command", 0, above=True)
+    real("precision", precision, "it is a share of the median", 0, above=True)
+    if runs is not None:
+        whole("runs", runs, "it counts the timed runs of each command", 1, 1_000_000)
+    if warmup is not None:
+        whole("warmup", warmup, "it counts the runs before those that count", 0, 1_000_000)
+
+
+def finish(
+    program: Program, what: str = "command", *, limit: float | None = None, show: bool = False
+) -> None:
+    """Run a program that must succeed, such as what prepares the others."""
+    with _errors(not show) as errors:
+        done = run(program, limit=limit, show=show, errors=errors)
+        if done.fault:
+            raise _failed(f"{what}, {program.line}", done.fault, errors)
+
+
+def run(
+    program: Program,
+    *,
+    limit: float | None = None,
+    show: bool = False,
+    errors: IO[bytes] | None = None,
+) -> Run:
+    """Start a program, wait for its end, and return what it took.
+
+    It reads nothing. What it writes is thrown away, or with `show` goes where our errors go; `errors`
+    takes its errors instead. If it is interrupted, or takes longer than `limit`, it ends with all that
+    it started.
+
+    >>> run(program("true")).fault
+    ''
+    """
+    if not hasattr(os, "posix_spawn"):
+        raise Refusal("programs must run on Linux or macOS, got Windows: use it inside WSL")
+    place = _found(program)
+    with open(os.devnull, "r+b") as nothing:
+        null, said = nothing.fileno(), sys.__stderr__.fileno() if show and sys.__stderr__ else None
+        out = null if said is None else said
+        err = errors.fileno() if errors else out
+        files = [(os.POSIX_SPAWN_DUP2, one, to) for to, one in enumerate((null, out, err))]
+        # Ctrl-C between the start and our knowing of it would leave the program behind.
+        mask = signal.pthread_sigmask(
+            signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+        )
+        start = time.perf_counter()
+        try:
+            child = os.posix_spawn(
+                place, program.words, os.environ, file_actions=files, setpgroup=0, setsigmask=mask,
+                setsigdef=[signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ],
+            )  # fmt: skip
+        except OSError as error:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            raise Failure(
+                f"{program.words[0]} cannot be started ({error.strerror}): begin a script with #! and "
+                "its interpreter, or say --shell"
+            ) from None
+        watch = _Watch(child, limit)
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            _, status, used = os.wait4(child, 0)
+        except BaseException:
+            watch.over()
+            _end(child)
+            raise
+        seconds = time.perf_counter() - start
+        watch.over()
+    fault = f"took longer than {text(limit, 's')}" if limit and watch.late else _fault(status)
+    return Run(seconds, used.ru_utime, used.ru_stime, fault)
+
+
+class _Watch:
+    """Ends a process group when its time is over; without a limit it does nothing."""
+
+    def __init__(self, child: int, limit: float | None) -> None:
+        self.late, self._lock = False, threading.Lock()
+        self._timer = None if limit is None else threading.Timer(limit, self._strike, [child])
+        if self._timer:
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _strike(self, child: int) -> None:
+        with self._lock:
+            if self._timer:
+                self.late = True
+                _signal(child, signal.SIGKILL)
+
+    def over(self) -> None:
+        """Wait no more: the process has ended, and its number may be another's."""
+        with self._lock:
+            if self._timer:
+                self._timer.cancel()
+            self._timer = None
+
+
+def _signal(child, which):
+    try:
+        os.killpg(child, which)
+    except (ProcessLookupError, PermissionError):  # it has gone; macOS says so in its own way
+        return
+
+
+def _end(child):
+    """Ask a process and what it started to end, then make them, and leave no zombie."""
+    _signal(child, signal.SIGTERM)
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until:
+        try:
+            gone, _ = os.waitpid(child, os.WNOHANG)
+        except ChildProcessError:  # it was waited for just when we were interrupted
+            return
+        if gone:
+            break
+        time.sleep(0.01)
+    _signal(child, signal.SIGKILL)  # whatever of its group has stayed
+    try:
+        os.waitpid(child, 0)
+    except ChildProcessError:
+        return
+
+
+def _found(program):
+    name = program.words[0]
+    place = shutil.which(name)
+    if place:
+        return place
+    if os.path.isdir(name):
+        raise Failure(f"{name} is a folder and no program: name what to start")
+    if os.path.sep in name and os.path.exists(name):
+        raise Failure(f"{name} may not be started: chmod +x it, or name its interpreter first")
+    hint = "install it, or check its spelling"
+    if any(sign in name for sign in "=$~*"):
+        hint = "variables, ~ and * are for a shell, so say --shell"
+    raise Failure(f"{name} was not found among the programs: {hint}")
+
+
+def _fault(status):
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        try:
+            return f"was killed by {signal.Signals(number).name}"
+        except ValueError:  # a real-time signal
+            return f"was killed by signal {number}"
+    code = os.waitstatus_to_exitcode(status)
+    return f"ended with exit code {code}" if code else ""
+
+
+def _failed(line, fault, errors):
+    remedy = "mend it, or say --ignore-failure to time it all the same"
+    failure = Failure(f"{line} {fault}: {remedy}")
+    if errors:
+        errors.seek(0)
+        failure.output = errors.read().decode(errors="replace").rstrip()[-_SAID:]
+    return failure
+
+
+@contextmanager
+def _errors(wanted: bool) -> Iterator[IO[bytes] | None]:
+    """Give a file for what a program says before it counts, in case that it fails."""
+    if not wanted:
+        yield None
+        return
+    with tempfile.TemporaryFile() as file:
+        yield file
+
+
+def _cautioned(sample, faults):
+    """Add that some runs failed, which somebody chose to ignore."""
+    if not faults:
+        return sample
+    said = (
+        f"{len(faults)} of {counted(len(sample.seconds), 'run')} failed, the first of them "
+        f"{faults[0]}: such times may be of something else than the work."
+    )
+    return replace(sample, advice=(Caution("failures", said), *sample.advice))
