@@ -41,7 +41,9 @@ def sizes(text: str) -> list[int]:
     from scalelab import units
 
     return [
-        int(part) if part.isdecimal() and len(part) < 16 else round(units.parse(part, "B", "--bytes"))
+        int(part)
+        if part.isdecimal() and len(part) < 16
+        else round(units.parse(part, "B", "--bytes"))
         for part in text.split(",")
     ]
 

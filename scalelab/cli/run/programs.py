@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import click
 
 from scalelab.cli import options, streams
 from scalelab.refusal import Refusal
+from scalelab.units import counted
 
 if TYPE_CHECKING:
     from scalelab.measure.commands.attempts import Attempt
@@ -45,26 +47,34 @@ def run(
     if out is not None:
         atomic.checked(out)
     with study.logs(out) as folder:
-        done = study.resumed(program, out, retry=retry)
+        before = done = study.resumed(program, out, retry=retry)
         wanted = attempts.missing(program.counts, program.repeats, done)
+        runs = study.runs(program, done, folder, out)
         try:
-            with streams.progress(line, len(program.counts) * program.repeats) as bar:
-                bar.update(bar.total - len(wanted))
-                for so_far in study.runs(program, done, folder, out):
-                    done = so_far
+            with streams.progress("", len(before) + len(wanted)) as bar:
+                bar.update(len(before))
+                for workers, number in wanted:
+                    bar.set_description(f"{counted(workers)}, run {number}")
+                    done = next(runs)
                     bar.update()
+                    newest = [one for one in done if (one.workers, one.run) == (workers, number)]
+                    for said in [] if bar.disable else _words(newest):
+                        bar.write(said, file=sys.stderr)  # a person waits, and may mend it now
         except KeyboardInterrupt:
-            held = f" {out} holds {len(done)} of the runs: the same line goes on." if out else ""
-            click.echo(f"scalelab: interrupted.{held if done else ''}", err=True)
+            held = f" {out} holds {len(done)} of {len(before) + len(wanted)} runs; "
+            held += "the same line goes on from there."
+            click.echo(f"scalelab: interrupted.{held if done and out else ''}", err=True)
             raise click.exceptions.Exit(130) from None
         finally:
             if done:
-                _show(program, done, json=json, out=out)
+                _show(program, done, len(before), json=json, out=out)
     measured = {one.workers for one in done if not one.failed}
     return int(not measured >= set(program.counts))
 
 
-def _show(program: Program, done: Sequence[Attempt], *, json: bool, out: Path | None) -> None:
+def _show(
+    program: Program, done: Sequence[Attempt], before: int, *, json: bool, out: Path | None
+) -> None:
     from scalelab.measure.commands import attempts
     from scalelab.measure.host.machine import this_machine
     from scalelab.records import Stamp
@@ -73,11 +83,14 @@ def _show(program: Program, done: Sequence[Attempt], *, json: bool, out: Path | 
     if json:
         streams.echo_json(attempts.document(program.asked, done))
         return
-    title = f"{program.asked.command.text}, {program.asked.scaling} scaling"
+    line = " ".join(program.asked.command.text.split())
+    title = f"{line}, {program.asked.scaling} scaling"
     click.echo(table(_sizes(program, done), title))
     dates = sorted({one.date for one in done})
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     click.echo(Stamp("measured here", this_machine(), when).text)
+    if before:
+        click.echo(f"{counted(before, 'run')} of {len(done)} stood in {out} before.")
     for line in [*_words(done), *_told(program, done, out)]:
         click.echo(line)
 
@@ -149,8 +162,6 @@ def _spread(values, unit):
 
 def _words(done):
     """Return what failed and what was strange, by the run that it is about."""
-    from scalelab.units import counted
-
     for one in done:
         about = f"{one.failed}; {one.note}" if one.failed else one.note
         if about:
@@ -161,7 +172,7 @@ def _told(program, done, out):
     """Return what one should know of the numbers, and what to do next."""
     good = [one for one in done if not one.failed]
     if good and not program.asked.rate:
-        yield "The time is that of the whole process, its start included."
+        yield "The time is that of the whole process, its start included; --rate leaves that out."
     if good and max(sum(k == one.workers for one in good) for k in program.counts) == 1:
         yield "One run of a size does not show how much runs differ: --repeats 3 does."
     if out is None:

@@ -1,5 +1,6 @@
 """What a program wrote, read without ever holding it whole: the last number of a pattern, why it failed."""
 
+import contextlib
 import math
 import os
 import re
@@ -20,6 +21,8 @@ _OUT_OF_MEMORY = re.compile(
     re.IGNORECASE,
 )
 _ERROR = re.compile(r"\b\w*(Error|Exception|Fault)\b|\berror:", re.IGNORECASE)
+# What torchrun says at its end of the rank that failed first; the others are told to end, or echo it.
+_ROOT = re.compile(r"Root Cause[^\0]{,400}?\brank +: (\d+)[^\0]{,80}?\bexitcode +: (-?\d{1,3})\b")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 
@@ -84,12 +87,18 @@ def cause(ended: Ended, log: str | Path, timeout: float | None) -> str:
         return f"more than {process.MOST_OUTPUT // 2**20} MiB of output"
     if not ended.code:
         return ""
-    code = -(ended.code - 128) if ended.code > 128 else ended.code  # a shell's word for a signal
-    try:
-        how = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-    except ValueError:
-        how = f"exit code {ended.code}"
     tail = _tail(log)
+    code, where = ended.code, ""
+    if root := _ROOT.search(tail):
+        code, where = int(root[2]), f" on rank {root[1]}"
+        prefix = f"[rank{root[1]}]: "
+        own = [line.removeprefix(prefix) for line in tail.splitlines() if line.startswith(prefix)]
+        tail = "\n".join(own)
+    how = f"exit code {code}{where}"
+    code = 128 - code if code > 128 else code  # a shell's word for a signal
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            how = f"ended by {signal.Signals(-code).name}{where}"
     if _OUT_OF_MEMORY.search(tail):
         return f"out of memory ({how})"
     if code == -signal.SIGKILL:

@@ -140,7 +140,11 @@ def runs(
         done.append(new)
         done.sort(key=lambda one: (one.workers, one.run))
         if out is not None:
-            write(out, program.asked, done)
+            try:
+                write(out, program.asked, done)
+            except KeyboardInterrupt:  # it came while this was under way
+                write(out, program.asked, done)
+                raise
         yield list(done)
 
 

@@ -53,7 +53,7 @@ def command(text: str, shell: bool = False) -> Command:
     >>> sorted(command("sh solve.sh -n {workers} --cells {work}").places)
     ['work', 'workers']
     """
-    if not isinstance(text, str) or "\0" in text or not text.strip():
+    if not isinstance(text, str) or not text.strip() or re.search("[\0\ud800-\udfff]", text):
         raise Refusal(
             f"--command must be a program and its arguments, got {shown(text)}: "
             "write it like 'torchrun --nproc-per-node {workers} train.py'"
@@ -74,8 +74,9 @@ def command(text: str, shell: bool = False) -> Command:
 
 def _plain(text):
     """Refuse what only a shell understands, and quotes that do not end."""
-    bare = _QUOTED.sub("", text)
-    strange = re.search(r"[|&;<>]", _QUOTED_TWICE.sub("", bare)) or re.search(r"[$`]", bare)
+    bare = _QUOTED.sub("''", text)
+    strange = re.search(r"[|&;<>]|(?<!\S)~", _QUOTED_TWICE.sub('""', bare))
+    strange = strange or re.search(r"[$`]", bare)
     if strange:
         raise Refusal(
             f"--command must hold no {strange[0]} that a shell would read, got {shown(text)}: "

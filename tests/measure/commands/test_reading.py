@@ -121,6 +121,30 @@ def test_a_failure_is_told_by_its_cause(ended, text, said, log):
     assert reading.cause(ended, log, 9.0) == said
 
 
+TORCHRUN = """[rank1]: RuntimeError: the first
+[rank0]: RuntimeError: Connection closed by peer
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-23_22:58:07
+  host      : localhost
+  rank      : {rank} (local_rank: {rank})
+  exitcode  : {code} (pid: 30792)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rank", "code", "said"),
+    [
+        (1, 1, "exit code 1 on rank 1: RuntimeError: the first"),
+        (2, -9, "ended by SIGKILL on rank 2, as systems do where memory runs out"),
+    ],
+)
+def test_of_a_torchrun_the_rank_that_failed_first_is_told(rank, code, said, log):
+    log.write_text(TORCHRUN.format(rank=rank, code=code))
+    assert reading.cause(Ended(1.0, 1), log, None) == said
+
+
 @pytest.mark.parametrize("text", ["(", "[", "*", "a{9999999999}", "rate"])
 def test_a_pattern_that_finds_no_number_is_refused(text):
     with pytest.raises(Refusal, match=r"--rate must .* write it like 'samples/s: \(\[0-9\.\]\+\)'"):

@@ -39,6 +39,8 @@ def test_what_is_filled_in_never_becomes_two_words():
         ("echo {workers} > file", "no > that a shell"),
         ("sleep {workers} &", "no & that a shell"),
         ("echo $HOME {workers}", "no $ that a shell"),
+        ("python ~/train.py {workers}", "no ~ that a shell"),
+        ("echo \udcff {workers}", "must be a program"),
         ('echo "`date`" {workers}', "no ` that a shell"),
         ("echo 'one {workers}", "must close its quotes"),
         ("no-such-program {workers}", "got 'no-such-program', none of that name: check its name"),
@@ -54,7 +56,9 @@ def test_a_line_that_cannot_run_is_refused(text, sentence):
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("text", ["sh -c 'a | b; $c' {workers}", 'sh "a|b>c" {workers} \\; \\$'])
+@pytest.mark.parametrize(
+    "text", ["sh -c 'a | b; $c' a~ '~' {workers}", 'sh "a|b>c" {workers} \\; \\$']
+)
 def test_what_is_quoted_is_no_word_of_a_shell(text):
     assert command(text).words(1, "", 1)
 
