@@ -45,11 +45,12 @@ def drawn() -> str:
         "41.6" if slug.startswith("10") else f"3.{int(slug[:2])}": imported(chapter(slug).code[0])
         for slug in WRITTEN
     }
-    commands = {
-        file.stem: imported(file.read_text())
-        for file in sorted((PACKAGE / "cli").glob("*.py"))
-        if "click.command" in file.read_text()
-    }
+    commands: dict[str, set[str]] = {}
+    for file in sorted((PACKAGE / "cli").rglob("*.py")):
+        name = file.relative_to(PACKAGE / "cli").parts[0].removesuffix(".py")
+        commands.setdefault(name, set()).update(imported(file.read_text()))
+    for name in ("__init__", "options", "streams"):  # of no command, or of all
+        del commands[name]
     lines = ["| room | what it is for | files | chapters | commands |", "|---|---|--:|---|---|"]
     for room in rooms():
         dotted = ".".join(room.relative_to(ROOT).parts)

@@ -1,5 +1,6 @@
 """What several commands take, and how text becomes their numbers."""
 
+import math
 from pathlib import Path
 
 import click
@@ -34,12 +35,39 @@ def powers(fewest: int, most: int) -> list[int]:
 def sizes(text: str) -> list[int]:
     """Read sizes in bytes.
 
-    >>> sizes("1KiB, 4 MB")
-    [1024, 4000000]
+    >>> sizes("1KiB, 4 MB, 8")
+    [1024, 4000000, 8]
     """
     from scalelab import units
 
-    return [round(units.parse(part, "B")) for part in text.split(",")]
+    return [
+        int(part)
+        if part.isdecimal() and len(part) < 16
+        else round(units.parse(part, "B", "--bytes"))
+        for part in text.split(",")
+    ]
+
+
+def duration(text: str, option: str) -> float:
+    """Read a time in seconds, with a unit or without.
+
+    >>> duration("90", "--timeout"), duration("10 min", "--timeout")
+    (90.0, 600.0)
+    """
+    from scalelab import units
+
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            seconds = units.parse(text, "s", option)
+        except Refusal:
+            seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise Refusal(
+            f"{option} must be a time above 0, got {shown(text)}: write it like 90, '10 min' or '2 h'"
+        )
+    return seconds
 
 
 def setting(text: str) -> tuple[str, int | float | str]:

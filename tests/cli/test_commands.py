@@ -140,7 +140,9 @@ def test_progress_is_for_the_terminal_and_json_for_the_pipe(tmp_path):
 
 
 def test_a_function_of_ones_own_is_found_where_one_is(tmp_path, monkeypatch):
-    (tmp_path / "mine.py").write_text("def job(work=2, factor=1.5):\n    return work * factor\n")
+    (tmp_path / "mine.py").write_text(
+        "def job(share, work=2, factor=1.5):\n    return work * factor\n"
+    )
     asked = ("run", "mine:job", "--weak", "--workers", "1,2", "--set", "factor=2.5", "--json")
     done = scalelab(*asked, folder=tmp_path)
     monkeypatch.delitem(sys.modules, "mine")
@@ -275,6 +277,7 @@ JUNK = [
     ("run", "all-reduce", "--bytes", "many"),
     ("run", "all-reduce", "--bytes", "-1KiB"),
     ("run", "all-reduce", "--bytes", "0 B"),
+    ("run", "all-reduce", "--bytes", "9" * 5000),
     ("run", "all-reduce", "--bytes", "1e30 B"),
     ("run", "all-reduce", "--weak"),
     ("run", "all-reduce", "--emulate"),
@@ -481,7 +484,21 @@ WORDS = st.one_of(
     st.sampled_from(
         [option for c in commands.commands.values() for p in c.params for option in p.opts]
     ),
-    st.sampled_from(["steps=1", "1KiB", "nan", "inf", "-1", "cpu", "cuda", "9" * 5000, "--", "-"]),
+    st.sampled_from(
+        [
+            "steps=1",
+            "1KiB",
+            "nan",
+            "inf",
+            "-1",
+            "cpu",
+            "cuda",
+            "9" * 5000,
+            "--",
+            "-",
+            "true {workers}",
+        ]
+    ),
     st.text("ab:1-=, \0é\n", max_size=6),
 )
 
@@ -499,6 +516,8 @@ def test_no_words_lead_to_a_traceback(tries):
         with (
             mock.patch.object(workers, "launch", side_effect=failed),
             mock.patch("scalelab.files.atomic.write"),
+            mock.patch("scalelab.measure.commands.study.runs", return_value=()),
+            mock.patch("scalelab.measure.commands.study.logs", contextlib.nullcontext),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
             pytest.raises(SystemExit) as end,
@@ -544,7 +563,7 @@ def test_a_terminal_that_knows_only_ascii_gets_its_answer():
 def test_a_reader_that_has_seen_enough_is_no_error():
     command = f"{shlex.join(MODULE)} run --help | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, env=ENVIRONMENT)
-    assert done.stdout == "Usage: scalelab run [OPTIONS] JOB\n"
+    assert done.stdout == "Usage: scalelab run [OPTIONS] [JOB]\n"
     assert done.stderr == ""
 
 

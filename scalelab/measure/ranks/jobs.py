@@ -4,6 +4,7 @@ Every rank of a process group runs the same function. The work of a job does not
 ranks share it; each returns the seconds of its own share, and the slowest rank ends the job.
 """
 
+import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
@@ -20,6 +21,7 @@ from scalelab.units import counted
 # Bytes that one repetition of `stream` reads: about 0.1 s from a cache.
 _TRAFFIC = 8e9
 
+TOLD = ("rank", "workers", "share")  # what a function of a user's own may ask for
 Told = dict[str, Any]  # by a rank: its "seconds", and what else the job found out
 _Result = TypeVar("_Result")
 
@@ -120,17 +122,41 @@ def timed(run: Callable[[], _Result], repetitions: int) -> tuple[list[float], _R
 
 
 def repeat(
-    *, function: Callable[..., object], arguments: Mapping[str, object], repetitions: int = 7
+    *,
+    function: Callable[..., object],
+    arguments: Mapping[str, object],
+    told: Sequence[str] = (),
+    repetitions: int = 7,
 ) -> Told:
     """Time a function of your own on every rank, after a first call that does not count.
 
-    A function that returns {"seconds": [...]} has timed itself, best with `timed`. Section 3.3.
+    It is told what it asks for of TOLD: its `rank`, how many `workers` there are, and its `share` of the
+    argument `work`, a range. A function that returns {"seconds": [...]} has timed itself, best with
+    `timed`. Section 3.3.
     """
+    from torch import distributed
+
     whole("repetitions", repetitions, "it is a count")
-    first = function(**arguments)
+    rank, count = distributed.get_rank(), distributed.get_world_size()
+    ours: dict[str, object] = {"rank": rank, "workers": count}
+    if "share" in told:
+        ours["share"] = share(rank, count, whole("work", arguments.get("work"), "it is divided"))
+    own = inspect.signature(function).parameters
+    given = {name: value for name, value in arguments.items() if name in own or name != "work"}
+    given |= {name: ours[name] for name in told}
+    first = function(**given)
     if isinstance(first, dict) and "seconds" in first:
         return first
-    return {"seconds": timed(lambda: function(**arguments), repetitions)[0]}
+    return {"seconds": timed(lambda: function(**given), repetitions)[0]}
+
+
+def share(rank: int, workers: int, work: int) -> range:
+    """Return which of so many items are a rank's: the parts differ by one at most.
+
+    >>> [share(rank, 3, 10) for rank in range(3)]
+    [range(0, 3), range(3, 6), range(6, 10)]
+    """
+    return range(rank * work // workers, (rank + 1) * work // workers)
 
 
 def training_epoch(

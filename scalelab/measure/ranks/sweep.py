@@ -5,7 +5,11 @@ Strong and weak differ in one argument of the job: what it counts stays, or is m
 
 import importlib
 import inspect
+import pickle
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from scalelab.arguments import shown, whole
@@ -22,6 +26,8 @@ class Workload(NamedTuple):
     function: Callable[..., Any]  # of a user's own, whatever it returns
     work: str  # "" for a function that does not say how much it is to do
     parts: bool = False  # whether the work must split into equal parts
+    told: tuple[str, ...] = ()  # which of jobs.TOLD a function of a user's own asks for
+    copies: bool = False  # whether it does not even look for them, so that every worker does all
 
 
 BUILT_IN = {
@@ -30,30 +36,105 @@ BUILT_IN = {
 }
 
 
+COPIES = (
+    "It takes none of rank, workers and share, so every worker did the whole job: "
+    "this measures K copies, not a division."
+)
+# Who divides in another way has one of these words in the module, or in one beside it.
+_DIVIDES = re.compile(
+    r"rank|RANK|world_size|WORLD_SIZE|distributed|mpi4py|accelerate|lightning|deepspeed|horovod|\bjax\b"
+)
+
+
 def find(name: str) -> Workload:
-    """Return a built-in job, or a function of your own given as "module:function".
+    """Return a built-in job, or a function of your own as "module:function" or "file.py:function".
 
     >>> find("training").work
     'batch'
     """
     if name in BUILT_IN:
         return BUILT_IN[name]
-    module, _, function = name.partition(":") if isinstance(name, str) else ("", "", "")
+    module, _, function = name.rpartition(":") if isinstance(name, str) else ("", "", "")
     if not (module and function):
         raise Refusal(
-            f"job must be {', '.join(BUILT_IN)} or module:function, got {shown(name)}: "
-            "name a function that Python can import from here"
+            f"job must be {', '.join(BUILT_IN)}, module:function or file.py:function, got {shown(name)}: "
+            "name a function, or start a whole program by --command"
         )
     try:
-        target = getattr(importlib.import_module(module), function)
+        target = getattr(_imported(module), function)
         parameters = inspect.signature(target).parameters
+    except Refusal:
+        raise
     except (Exception, SystemExit) as error:  # a user's module may do anything when imported
         cause = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise Refusal(
             f"job must name a function that can be imported, got {shown(name)} ({cause}): "
             "start in the folder of the module, or install it"
         ) from None
-    return Workload(name, target, "work" if "work" in parameters else "")
+    try:
+        pickle.dumps(target)
+    except Exception:
+        raise Refusal(
+            f"job must be a function that other processes find by its name, got {shown(name)}: "
+            "define it by def, at the top of its module"
+        ) from None
+    told = tuple(one for one in jobs.TOLD if one in parameters)
+    work = "work" if {"work", "share"} & {*parameters} else ""
+    return Workload(name, target, work, told=told, copies=not told and not _divides(target))
+
+
+def _imported(module):
+    """Import a module by its name, or by the path of its file."""
+    if not module.endswith(".py"):
+        return importlib.import_module(module)
+    file = Path(module).resolve()
+    if not file.is_file():
+        raise Refusal(f"job must name a file that is there, got {shown(module)}: check the path")
+    sys.path.insert(0, str(file.parent))  # the processes that are started have the same
+    found = importlib.import_module(file.stem)
+    if Path(getattr(found, "__file__", None) or "").resolve() != file:
+        raise Refusal(
+            f"job must be in a file whose name no other module has, got {shown(module)}: rename it"
+        )
+    return found
+
+
+def _divides(target):
+    """Whether the module of a function, or another in its folder, speaks of dividing."""
+    own = inspect.getmodule(target)
+    folder = Path(getattr(own, "__file__", None) or "/nowhere/at/all").parent
+    beside = [
+        one
+        for one in list(sys.modules.values())
+        if Path(getattr(one, "__file__", None) or "/").parent == folder
+        and folder.is_relative_to(Path.cwd())
+    ]
+    for one in {id(module): module for module in (own, *beside) if module}.values():
+        try:
+            text = inspect.getsource(one)
+        except (OSError, TypeError):  # of another language
+            continue
+        if _DIVIDES.search(text):
+            return True
+    return False
+
+
+def with_work(job: Workload, given: dict[str, Any], work: float) -> dict[str, Any]:
+    """Return the arguments with the work among them, under the name that the job has for it.
+
+    >>> with_work(BUILT_IN["training"], {"steps": 8}, 64)
+    {'steps': 8, 'batch': 64}
+    """
+    if not job.work:
+        raise Refusal(
+            f"work must go with a job that asks for it, got {job.name}, which has no argument work or "
+            "share: drop --work"
+        )
+    if job.work in given:
+        raise Refusal(
+            f"work must be said once, got {job.work}={shown(given[job.work])} besides: drop one of them"
+        )
+    return given | {job.work: int(work) if float(work).is_integer() else work}
 
 
 def sweep(
@@ -89,7 +170,12 @@ def sweep(
     if weak and not job.work:
         raise Refusal(
             f"job must have an argument `work` for weak scaling, got {job.name} without: "
-            "let the function do `work` times its share, or ask for strong scaling"
+            "let the function do its `share` of it, or ask for strong scaling"
+        )
+    if weak and job.copies:
+        raise Refusal(
+            f"job must take rank, workers or share for weak scaling, got {job.name} without: every "
+            "worker would do the work of all"
         )
     plans = []
     for count in counts:
@@ -97,21 +183,25 @@ def sweep(
         plans.append((count, given | ({job.work: amount} if job.work else {})))
     how: dict[str, object] = {"repetitions": whole("repetitions", repetitions, "it is a count")}
     how |= {"limit": limit, "device": device} | ({"emulated": True} if emulated else {})
-    return _runs(job, plans, "weak" if weak else "strong", how)
+    return _runs(job, plans, "weak" if weak else "copies" if job.copies else "strong", how)
 
 
 def _runs(job, plans, scaling, how):
     for count, given in plans:
         what, arguments = job.function, given
         if job.name not in BUILT_IN:
-            what, arguments = jobs.repeat, {"function": job.function, "arguments": given}
+            what = jobs.repeat
+            arguments = {"function": job.function, "arguments": given, "told": job.told}
         try:
             results = workers.launch(what, count, **how, **arguments)
         except workers.WorkerError as error:  # by the name that the user gave
             raise workers.WorkerError(job.name, error.said, error.output) from None
-        about = {"scaling": scaling, "work": given.get(job.work, 1)}
+        work = given.get(job.work, 1) * (count if job.copies else 1)
+        about = {"scaling": scaling, "work": work}
         about["backend"] = capacity.BACKENDS[how["device"]]
-        about |= {n: v if isinstance(v, (int, float, str)) else str(v) for n, v in given.items()}
+        about = {
+            n: v if isinstance(v, (int, float, str)) else str(v) for n, v in given.items()
+        } | about
         yield jobs.gathered(results, f"{job.name} on {counted(count)}", about)
 
 
@@ -119,7 +209,13 @@ def _known(job: Workload, given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments, if the job knows them all and none is missing."""
     parameters = inspect.signature(job.function).parameters.values()
     named = {p.name: p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
-    missing = [n for n, p in named.items() if p.default is p.empty and n not in given]
+    for name in job.told:
+        if name in given:
+            raise Refusal(
+                f"arguments must leave {name} to the run, which tells it to {job.name}, got "
+                f"{name}={shown(given[name])}: drop it"
+            )
+    missing = [n for n, p in named.items() if p.default is p.empty and n not in (*given, *job.told)]
     if missing:
         raise Refusal(
             f"arguments must hold {', '.join(missing)}, which {job.name} asks for, got "
@@ -127,7 +223,10 @@ def _known(job: Workload, given: dict[str, Any]) -> dict[str, Any]:
         )
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return given
-    open_to = [n for n in named if job.name not in BUILT_IN or n not in ("repetitions", "emulated")]
+    ours = job.told if job.name not in BUILT_IN else ("repetitions", "emulated")
+    open_to = [n for n in named if n not in ours] + [job.work] * (
+        job.work not in named and bool(job.work)
+    )
     for name in given:
         if name not in open_to:
             raise Refusal(
@@ -139,7 +238,13 @@ def _known(job: Workload, given: dict[str, Any]) -> dict[str, Any]:
 
 def _amount(job: Workload, given: dict[str, Any], count: int, times: int) -> int:
     """Return the work of all workers together, in parts that are equal where the job needs them."""
-    default = inspect.signature(job.function).parameters[job.work].default
+    parameter = inspect.signature(job.function).parameters.get(job.work)
+    default = inspect.Parameter.empty if parameter is None else parameter.default
+    if default is inspect.Parameter.empty and job.work not in given:
+        raise Refusal(
+            f"work must be said to {job.name}, which takes a share of it, got none: "
+            "add --work, such as --work 1000"
+        )
     each = whole(job.work, given.get(job.work, default), "it is the amount of work")
     if job.parts and each * times % count:
         raise Refusal(

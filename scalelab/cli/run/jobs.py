@@ -1,113 +1,109 @@
-"""`scalelab run`: a job over worker counts, strong or weak, or a collective over message sizes."""
+"""A job on processes of our own: over worker counts, strong or weak, or a collective over sizes."""
 
+import difflib
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
-import click
-
+from scalelab.arguments import shown
 from scalelab.cli import options, streams
 from scalelab.refusal import Refusal
 
 
-@click.command("run")
-@click.argument("job")
-@click.option("--workers", help="How many, as in 1,2,4.  [default: powers of two up to the cores]")
-@click.option("--weak", is_flag=True, help="Let the work grow with the workers.")
-@click.option("--emulate", is_flag=True, help="Sleep in place of compute; what is sent is real.")
-@click.option("--bytes", "sizes", help="Messages of a collective, as in 1KiB,1MiB.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An argument of JOB.")
-@click.option("--repetitions", type=int, help="How often to time each.  [default: 7; 20 messages]")
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    help="cpu is gloo, cuda NCCL; auto takes cuda where every worker finds a GPU.",
-)
-@click.option("--limit", type=float, default=120, show_default=True, help="Seconds for a launch.")
-@click.option("--append", is_flag=True, help="Add to what FILE holds, if it is of this machine.")
-@options.json
-@options.out
-def command(
+def run(
     job: str,
-    workers: str | None,
+    counts: list[int] | None,
+    *,
     device: str,
     json: bool,
     out: Path | None,
     append: bool,
     **asked: Any,
 ) -> None:
-    """Measure JOB on real processes, for every number of workers.
-
-    JOB is training (an epoch, data-parallel), independent (work without exchange), a collective
-    (all-reduce, all-gather, reduce-scatter, broadcast, send), or a function of your own as
-    module:function, which every worker calls; for --weak it takes an argument `work`. Started by
-    torchrun, the workers are its ranks, on all of its nodes. A FILE.csv for --out holds a row per
-    repetition, for spreadsheets and `scalelab audit`.
-
-    \b
-    Examples:
-      scalelab run training --workers 1,2 --set steps=8
-      scalelab run training --workers 2,8 --emulate --set steps=4 --repetitions 3
-      scalelab run all-reduce --workers 2 --bytes 1KiB,1MiB
-    """
+    """Measure a job, keep and show it."""
     from scalelab.measure.messages import collectives
+    from scalelab.measure.ranks import sweep
 
-    counts = None if workers is None else options.counts(workers)
+    _known(job, [*sweep.BUILT_IN, *collectives.GLOO])
     plan = _messages if job in collectives.GLOO else _scaling
-    title, counts, batches, table = plan(job, counts, device, **asked)
+    title, note, total, batches, table = plan(job, counts, device, **asked)
     samples = []
     with (
         streams.taking(title, table, json=json, out=out, append=append) as so_far,
-        streams.progress(title, len(counts)) as bar,
+        streams.progress(title, total) as bar,
     ):
         for batch in batches:
             samples += batch
-            so_far(samples)
+            so_far(samples, note)
             bar.update()
 
 
-def _scaling(job, counts, device, *, weak, emulate, sizes, settings, repetitions, limit):
-    """Return the title of a sweep, its counts, its measurements to come, and how to tabulate them."""
+def _known(job, names):
+    """Refuse what is neither a built-in job nor like a function, and say what was meant."""
+    if job in names or ":" in job:
+        return
+    near = difflib.get_close_matches(job, names, n=1)
+    remedy = f"did you mean {near[0]}?" if near else "choose one"
+    if " " in job or "/" in job or job.endswith((".py", ".sh")):
+        remedy = "start a program by --command 'torchrun --nproc-per-node {workers} train.py'"
+    raise Refusal(
+        f"job must be {', '.join(names)}, module:function or file.py:function, got {shown(job)}: {remedy}"
+    )
+
+
+def _scaling(job, counts, device, *, scaling, work, emulate, sizes, settings, repeats, limit):
+    """Return the title of a sweep, a word on it, how many measurements, these, and how to tabulate them."""
     from scalelab.measure.ranks import sweep
     from scalelab.models.scaling import study
 
     if sizes:
         raise Refusal(f"--bytes must go with a collective, got {job}: drop it, or choose one")
-    how = {"given": dict(map(options.setting, settings)), "limit": limit}
-    how |= {"repetitions": repetitions} if repetitions is not None else {}
+    given = dict(map(options.setting, settings))
+    how: dict[str, Any] = {"weak": scaling == "weak"}
+    how |= {"repetitions": repeats} if repeats is not None else {}
+    how |= {"limit": limit} if limit is not None else {}
     if (here := os.getcwd()) not in sys.path:  # a function of the user's own is where the user is
         sys.path.insert(0, here)
     workload = sweep.find(job)
     device = "cpu" if emulate and device == "auto" else device
     device, counts = _placed(device, counts, fewest=1)
-    samples = sweep.sweep(workload, counts, weak=weak, emulated=emulate, device=device, **how)
+    if work is not None:
+        given = sweep.with_work(workload, given, work)
+    samples = sweep.sweep(workload, counts, given=given, emulated=emulate, device=device, **how)
+    copies = workload.copies
 
     def table(samples):
         count = [sample.given["workers"] for sample in samples]
         work = [sample.given["work"] for sample in samples]
         seconds = [sample.median for sample in samples]
         base = count.index(min(count))
+        if copies:
+            longer = [each / seconds[base] for each in seconds]
+            times = f"times as long as {count[base]}"
+            return {"workers": count, "copies": count, "time": samples, times: longer}
         gain = study.scaled_speedup(seconds[base], seconds, [w / work[base] for w in work])
         share = [g * count[base] / k for g, k in zip(gain, count, strict=True)]
         over = "" if count[base] == 1 else f" over {count[base]}"
         columns = {"workers": count, "work": work, "time": samples}
         return columns | {f"speedup{over}": gain, f"efficiency{over}": share}
 
-    title = f"{job}, {'weak' if weak else 'strong'} scaling{', emulated' if emulate else ''}"
-    return title, counts, ([sample] for sample in samples), table
+    title = f"{job}, {f'{scaling} scaling'}{', emulated' if emulate else ''}"
+    title, note = (f"{job}, copies side by side", sweep.COPIES) if copies else (title, "")
+    return title, note, len(counts), ([sample] for sample in samples), table
 
 
-def _messages(job, counts, device, *, weak, emulate, sizes, settings, repetitions, limit):
+def _messages(job, counts, device, *, scaling, work, emulate, sizes, settings, repeats, limit):
     from scalelab import units
     from scalelab.measure.messages import collectives
     from scalelab.models.network import bandwidth
 
-    for name, given in (("--weak", weak), ("--emulate", emulate), ("--set", settings)):
+    others = {"--weak": scaling == "weak", "--work": work is not None}
+    for name, given in (others | {"--emulate": emulate, "--set": settings}).items():
         if given:
             raise Refusal(f"{name} must go with a job that computes, got {job}: drop it")
-    how = {"limit": limit} | ({"iterations": repetitions} if repetitions is not None else {})
+    how = {"iterations": repeats} if repeats is not None else {}
+    how |= {"limit": limit} if limit is not None else {}
     sizes = options.sizes(sizes or "1KiB,16KiB,256KiB,4MiB")
     device, counts = _placed(device, counts, fewest=2)
 
@@ -126,8 +122,13 @@ def _messages(job, counts, device, *, weak, emulate, sizes, settings, repetition
             columns["busbw"] = _rates(bandwidth.bus_bandwidth(size, seconds, count, job))
         return columns
 
-    runs = (collectives.measure(job, sizes, count, device=device, **how) for count in counts)
-    return f"{job} over message sizes", counts, runs, table
+    # A launch for each size, so that it is kept before the next: started again, processes cost little.
+    runs = (
+        collectives.measure(job, [size], count, device=device, **how)
+        for count in counts
+        for size in sizes
+    )
+    return f"{job} over message sizes", "", len(counts) * len(sizes), runs, table
 
 
 def _rates(values):
@@ -141,6 +142,7 @@ def _placed(device, counts, fewest):
     from scalelab.measure.ranks import capacity
 
     if device == "auto":
-        device = "cuda" if capacity.most("cuda")[0] >= max(counts or [fewest]) else "cpu"
+        gpus = capacity.most("cuda")[0]
+        device = "cuda" if gpus and gpus >= max(counts or [fewest]) else "cpu"
     counts = counts or options.powers(fewest, capacity.usual(device))
     return device, [capacity.fit(count, device, fewest) for count in counts]
