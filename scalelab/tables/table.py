@@ -19,7 +19,10 @@ _TEXTS = ("run", "machine", "scaling")
 _MAY_BE_ZERO = {"rate", "joules", "quality"}
 _KINDS = {
     "workers": (f"be a whole number from 1 to {MOST_WORKERS:,}", "count the workers of this row"),
-    "seconds": ("be a positive time", "write it like 35 ms, or 0.035 in seconds"),
+    "seconds": (
+        "be a positive time",
+        "write it like 35 ms, 1h 32m 10s, 1:32:10 or 0.035 in seconds",
+    ),
     "throughput": ("be a positive rate", "write it like 1234.5"),
     "work": ("be a positive amount", "write it like 1234.5"),
     "batch": ("be a positive number of samples", "write it like 4096"),
