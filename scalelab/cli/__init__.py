@@ -5,7 +5,6 @@ exit code 2 and one sentence; 1 is a run that failed, 130 one that was interrupt
 with its traceback in a file that is named.
 """
 
-import io
 import os
 import shlex
 import sys
@@ -21,24 +20,31 @@ from scalelab.cli import (
     audit,
     capstone,
     fit,
-    grade,
-    keys,
-    leaks,
     machine,
     plan,
     probe,
-    release,
     rubric,
     run,
+    series,
+    terminal,
 )
+from scalelab.cli.course import grade, keys, leaks, release
 from scalelab.refusal import Failure, Refusal
 
+_QUIET = ("-q", "--quiet")
 
-@click.group(invoke_without_command=True)
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(version)s")
 @click.pass_context
 def commands(context: click.Context) -> None:
-    """Model, measure, fit, predict and judge the scaling of distributed AI."""
+    """Model, measure, fit, predict and judge the scaling of distributed AI.
+
+    To have names and options completed, once for bash (zsh: zsh_source and ~/.zshrc):
+
+    \b
+      echo 'eval "$(_SCALELAB_COMPLETE=bash_source scalelab)"' >> ~/.bashrc
+    """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -56,15 +62,23 @@ for module in (
     release,
     rubric,
     run,
+    series,
 ):
     commands.add_command(module.command)
+    module.command.params.append(
+        click.Option(
+            _QUIET,
+            is_flag=True,
+            expose_value=False,
+            callback=terminal.hush,
+            help="Nothing but the answer: no progress, no remarks.",
+        )
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and end the process."""
-    for stream in (sys.stdout, sys.stderr):  # an old terminal without µ still gets its table
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    terminal.prepare()
     try:
         code = commands.main(arguments, prog_name="scalelab", standalone_mode=False)
         sys.stdout.flush()
@@ -105,5 +119,5 @@ def _said(message: object, code: int) -> int:
     from scalelab.measure.ranks.workers import speaks
 
     if code != 2 or speaks():  # under torchrun every rank makes the same mistake
-        click.echo(f"scalelab: {' '.join(str(message).split())}", err=True)
+        terminal.complain(f"scalelab: {' '.join(str(message).split())}")
     return code

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scalelab.cli import options, streams
+from scalelab.cli import options, streams, terminal
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def command(
         streams.echo_json(text.document(judged, full=full))
     else:
         for line in text.lines(judged):
-            click.echo(line)
+            terminal.say(line)
     return int(strict and bool(judged.refused or judged.serious))
 
 
@@ -121,5 +121,5 @@ def _link(messages: Recording, at: tuple[str, ...], json: bool) -> bool:
         streams.echo_json(text.document(fitted, sizes) | {"advice": advice})
     else:
         for line in [*text.lines(fitted, sizes), *streams.origin(messages), *advice]:
-            click.echo(line)
+            terminal.say(line)
     return bool(advice)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scalelab.cli import options, streams
+from scalelab.cli import options, streams, terminal
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -97,12 +97,12 @@ def tell(report: Report) -> None:
     from scalelab.show import scorecard
     from scalelab.tables.text import aligned
 
-    click.echo(f"{scorecard.scores(report)}\n\n{scorecard.gates(report)}\n")
+    terminal.say(f"{scorecard.scores(report)}\n\n{scorecard.gates(report)}\n")
     for line in aligned([*scorecard.findings(report).items()], left=(0, 1)):
-        click.echo(line)
-    click.echo(f"\n{verdict(report)}")
+        terminal.say(line)
+    terminal.say(f"\n{verdict(report)}")
     for remark in remarks(report):
-        click.echo(f"- {remark}")
+        terminal.say(f"- {remark}")
 
 
 def _asked(*, baseline, noise, noise_runs, co2, intensity, prefer, **limits):

@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import click
+from click.shell_completion import CompletionItem
 
+from scalelab.arguments import meant, shown
+from scalelab.cli import terminal
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -23,7 +26,17 @@ if TYPE_CHECKING:
 
     _Columns = Callable[[Sequence[Sample]], Mapping[str, Sequence[object]]]  # of a table to print
 
-argument = click.argument("file", metavar="FILE")
+
+def _completed(
+    context: click.Context, parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    from scalelab.data import datasets
+
+    names = [CompletionItem(name) for name in datasets.names() if name.startswith(begun)]
+    return [CompletionItem(begun, type="file"), *names]
+
+
+argument = click.argument("file", metavar="FILE", shell_complete=_completed)
 
 
 class _SoFar(Protocol):
@@ -56,6 +69,11 @@ def source(given: str) -> Series | tuple[str, str]:
         return "stdin", files.decoded("stdin", raw, grid.MOST_BYTES)
     if named(given, datasets.names):
         return datasets.load(given)
+    if not os.path.lexists(given) and given == os.path.basename(given) and given:
+        remedy = meant(given, datasets.names(), "`scalelab series` lists the series")
+        raise Refusal(
+            f"FILE must be a file here or the name of a public series, got {shown(given)}: {remedy}"
+        )
     return given, files.text(given, grid.MOST_BYTES)
 
 
@@ -125,7 +143,7 @@ def progress(title: str, total: int | None = None) -> Iterator[tqdm]:
 
     from scalelab.measure.ranks import workers
 
-    hidden = None if workers.speaks() else True
+    hidden = None if workers.speaks() and not terminal.quiet() else True
     with tqdm(desc=title, total=total, leave=False, file=sys.stderr, disable=hidden) as bar:
         yield bar
 
@@ -168,9 +186,9 @@ def _tell(recording, columns):
     """Print a table, where it comes from, and each kind of advice once."""
     from scalelab.show.columns import table
 
-    click.echo(table(columns(recording.samples), recording.title))
-    for line in [*origin(recording), *advice(recording)]:
-        click.echo(line)
+    terminal.say(str(table(columns(recording.samples), recording.title)))
+    if not terminal.quiet():
+        terminal.say(*origin(recording), *advice(recording))
 
 
 def origin(recording: Recording) -> list[str]:

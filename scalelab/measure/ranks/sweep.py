@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from scalelab.arguments import shown, whole
+from scalelab.arguments import meant, shown, whole
 from scalelab.measure.ranks import capacity, jobs, workers
 from scalelab.records import Sample
 from scalelab.refusal import Refusal
@@ -42,7 +42,7 @@ def find(name: str) -> Workload:
     if not (module and function):
         raise Refusal(
             f"job must be {', '.join(BUILT_IN)} or module:function, got {shown(name)}: "
-            "name a function that Python can import from here"
+            f"{meant(name, BUILT_IN, 'name a function that Python can import from here')}"
         )
     try:
         target = getattr(importlib.import_module(module), function)
