@@ -61,12 +61,11 @@ def named(given: str | Path, names: Callable[[], Container[str]]) -> bool:
 def source(given: str) -> Series | tuple[str, str]:
     """Return what FILE is: a public series by its name, or else the name and text of a table."""
     from scalelab.data import datasets
-    from scalelab.files import files
     from scalelab.tables import grid
 
     raw = piped(given, grid.MOST_BYTES)
     if raw is not None:
-        return "stdin", files.decoded("stdin", raw, grid.MOST_BYTES)
+        return grid.source("stdin", raw)
     if named(given, datasets.names):
         return datasets.load(given)
     if not os.path.lexists(given) and given == os.path.basename(given) and given:
@@ -74,7 +73,7 @@ def source(given: str) -> Series | tuple[str, str]:
         raise Refusal(
             f"FILE must be a file here or the name of a public series, got {shown(given)}: {remedy}"
         )
-    return given, files.text(given, grid.MOST_BYTES)
+    return grid.source(given)
 
 
 def table(found: Series | tuple[str, str]) -> ScalingTable:

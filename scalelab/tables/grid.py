@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalelab.files import files
+from scalelab.files import files, workbook
 from scalelab.records import Recording
+from scalelab.refusal import Refusal
 from scalelab.tables import columns as _columns
 
 MOST_BYTES = 2**23
@@ -18,6 +19,7 @@ _PREAMBLE = 20  # lines of title above a header
 # Two spaces before one, so that `Step time (ms)` is a heading; and only where no other delimiter shows.
 _SPACES = (r"\s{2,}|\t", r"\s+")
 _LINE = 4000  # letters of a line that spaces may part
+SHEET = " sheet "  # between the name of a workbook and that of a sheet
 _LAYOUT = "have a header with workers and with seconds or throughput"
 _KEYS = "have a key with workers and with seconds or throughput"
 _REMEDY = "name the columns like `workers,seconds` in the first line, or GPUs and Laufzeit (min)"
@@ -33,6 +35,33 @@ class Grid:
     place: str = "line"  # what the number of a row counts
     open_commas: bool = False  # a comma inside a number may be a decimal one
     left_out: tuple[tuple[int, str], ...] = ()  # (line, why) of what is no row
+
+
+def source(path: str | Path, raw: bytes | None = None) -> tuple[str, str]:
+    """Return how to call a table, and its text: of a workbook that of its first sheet that is one.
+
+    What is on standard input is given as bytes.
+    """
+    name = str(path)
+    if raw is None:
+        raw = files.content(path, MOST_BYTES)
+    if not workbook.packed(raw):
+        return name, files.decoded(name, raw, MOST_BYTES)
+    if len(raw) > MOST_BYTES:
+        files.decoded(name, raw, MOST_BYTES)  # which refuses it
+    found = workbook.sheets(name, raw)
+    for sheet, text in found:
+        called = f"{name}{SHEET}{sheet!r}"
+        try:
+            grid = of(called, text)
+        except Refusal:
+            if len(found) == 1:
+                raise
+            continue
+        if grid.rows:
+            return called, text
+    names = [sheet for sheet, _ in found]
+    raise files.wrong(name, "", "have a sheet with workers and times or rates", names, _REMEDY)
 
 
 def of(path: str | Path, content: str) -> Grid:

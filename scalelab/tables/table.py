@@ -33,7 +33,7 @@ _KINDS = {
 
 
 def read(path: str | Path) -> ScalingTable:
-    r"""Read a scaling table from a CSV or JSON file. Section 3.3.
+    r"""Read a scaling table from a CSV, JSON or Excel file. Section 3.3.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -42,7 +42,7 @@ def read(path: str | Path) -> ScalingTable:
     ...     read(file).rows[0].seconds
     1.2505
     """
-    return parse(path, files.text(path, _grid.MOST_BYTES))
+    return parse(*_grid.source(path))
 
 
 def parse(path: str | Path, content: str) -> ScalingTable:
@@ -84,7 +84,7 @@ def of_grid(path: str | Path, grid: _grid.Grid) -> ScalingTable:
         if getattr(row, measure) is None
     ]
     return ScalingTable(
-        name=Path(path).stem,
+        name=_name(path),
         rows=measured,
         measure=measure,
         title=" ".join(filter(None, [grid.title, *unread])),
@@ -102,6 +102,12 @@ def of_grid(path: str | Path, grid: _grid.Grid) -> ScalingTable:
         unread=tuple(filter(None, unread)),
         left_out=tuple(sorted(left_out)),
     )
+
+
+def _name(path: str | Path) -> str:
+    """Return the name of a file without its folder and ending, and of which of its sheets."""
+    file, sheet, which = str(path).partition(_grid.SHEET)
+    return Path(file).stem + (f", sheet {which}" if sheet else "")
 
 
 def of_series(series: Series) -> ScalingTable:
