@@ -6,6 +6,7 @@ with its traceback in a file that is named.
 """
 
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from typing import NoReturn
 import click
 
 from scalelab import __version__
+from scalelab.arguments import meant, shown
 from scalelab.cli import (
     audit,
     capstone,
@@ -34,7 +36,66 @@ from scalelab.refusal import Failure, Refusal
 _QUIET = ("-q", "--quiet")
 
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+# What the package calls an argument, where no option of the command has that name.
+_TYPED = {
+    "targets": "--at", "iterations": "--repetitions", "grams": "--co2", "arguments": "--set",
+    "sizes": "--bytes", "job": "JOB",
+}  # fmt: skip
+
+
+class _Commands(click.Group):
+    """The commands; what they refuse is told by the names that were typed."""
+
+    def invoke(self, context: click.Context) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(context)
+        except Refusal as refusal:
+            command = self.commands.get(context.invoked_subcommand or "")
+            if command is None:
+                raise
+            raise Refusal(_as_typed(str(refusal), command)) from refusal
+
+
+def _as_typed(sentence: str, command: click.Command) -> str:
+    """Return a refusal that begins with --deadline, and not with the deadline of a function.
+
+    >>> _as_typed("limit must be in (0, 86400], got 0.0: it is in seconds", run.command)
+    '--limit must be in (0, 86400], got 0.0: it is in seconds'
+    """
+    typed = _TYPED | {
+        str(one.name): max(one.opts, key=len)
+        for one in command.params
+        if isinstance(one, click.Option)
+    }
+    opening = re.match(r"(?P<file>[^ ]+: )?(?P<name>[a-z_0-9]+)(?= must )", sentence)
+    if not opening or opening["name"] not in typed:
+        return sentence
+    return (opening["file"] or "") + typed[opening["name"]] + sentence[opening.end() :]
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return what click says as one sentence of ours."""
+    context = getattr(error, "ctx", None)
+    help_of = f"{context.command_path if context else 'scalelab'} --help"
+    said = error.format_message().rstrip(".")
+    option = getattr(error, "param", None)
+    if option is not None and isinstance(option.type, click.Choice) and "'" in error.message:
+        given, names = error.message.split("'")[1], list(map(str, option.type.choices))
+        remedy = meant(given, names, "choose one")
+        listed = f"{', '.join(names[:-1])} or {names[-1]}"
+        return f"{max(option.opts, key=len)} must be {listed}, got {shown(given)}: {remedy}"
+    if said.endswith("?"):  # Did you mean ...
+        wrong, _, hint = said.partition(". ")
+        return f"{wrong}: {hint[:1].lower()}{hint[1:]}" if hint else said
+    return f"{said}: see {help_of}"
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, message="%(version)s")
 @click.pass_context
 def commands(context: click.Context) -> None:
@@ -83,9 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = commands.main(arguments, prog_name="scalelab", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        context = getattr(error, "ctx", None)
-        name = context.command_path if context else "scalelab"
-        code = _said(f"{error.format_message().rstrip('.')}: see {name} --help", 2)
+        code = _said(_usage(error), 2)
     except click.Abort:
         code = _said("interrupted", 130)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough

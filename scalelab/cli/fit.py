@@ -115,7 +115,7 @@ def _link(messages: Recording, at: tuple[str, ...], json: bool) -> bool:
     from scalelab.links.alphabeta import fit
     from scalelab.links.sweep import Sweep
 
-    sizes = [size for part in at for size in options.sizes(part)]
+    sizes = [size for part in at for size in options.sizes(part, "--at")]
     fitted, advice = fit(Sweep.recorded(messages)), streams.advice(messages)
     if json:
         streams.echo_json(text.document(fitted, sizes) | {"advice": advice})

@@ -31,7 +31,7 @@ def powers(fewest: int, most: int) -> list[int]:
     return [2**n for n in range(most.bit_length()) if 2**n >= fewest] or [fewest]
 
 
-def sizes(text: str) -> list[int]:
+def sizes(text: str, option: str = "--bytes") -> list[int]:
     """Read sizes in bytes.
 
     >>> sizes("1KiB, 4 MB")
@@ -39,7 +39,7 @@ def sizes(text: str) -> list[int]:
     """
     from scalelab import units
 
-    return [round(units.parse(part, "B")) for part in text.split(",")]
+    return [round(units.parse(part, "B", option)) for part in text.split(",")]
 
 
 def setting(text: str) -> tuple[str, int | float | str]:
@@ -61,9 +61,11 @@ def setting(text: str) -> tuple[str, int | float | str]:
 
 def _whole(part: str, text: str, option: str) -> int:
     try:
-        return int(part)
+        if (count := int(part)) > 0:
+            return count
     except ValueError:
-        raise Refusal(
-            f"{option} must be whole numbers with commas between, got {shown(text)}: "
-            "write them like 1,2,4"
-        ) from None
+        pass
+    raise Refusal(
+        f"{option} must be whole numbers from 1 on with commas between, got {shown(text)}: "
+        "write them like 1,2,4"
+    )

@@ -69,7 +69,9 @@ def source(given: str) -> Series | tuple[str, str]:
     if named(given, datasets.names):
         return datasets.load(given)
     if not os.path.lexists(given) and given == os.path.basename(given) and given:
-        remedy = meant(given, datasets.names(), "`scalelab series` lists the series")
+        remedy = "check its name and the folder you are in"
+        if not os.path.splitext(given)[1]:
+            remedy = meant(given, datasets.names(), "`scalelab series` lists the series")
         raise Refusal(
             f"FILE must be a file here or the name of a public series, got {shown(given)}: {remedy}"
         )

@@ -47,13 +47,14 @@ def say(*lines: str) -> None:
     """Print lines, in colour where it can be seen."""
     for line in lines:
         line = _CONTROL.sub("?", line)  # a name in a file may hold the codes of a terminal
-        click.echo(painted(line) if coloured(sys.stdout) else line, color=True)
+        # click.echo writes UTF-8 to a terminal that says it knows ASCII only.
+        print(painted(line) if coloured(sys.stdout) else line, flush=True)
 
 
 def complain(line: str) -> None:
     """Print one line beside the output."""
     line = _CONTROL.sub("?", line)
-    click.echo(painted(line) if coloured(sys.stderr) else line, err=True, color=True)
+    print(painted(line) if coloured(sys.stderr) else line, file=sys.stderr, flush=True)
 
 
 def painted(line: str) -> str:
