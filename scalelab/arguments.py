@@ -3,8 +3,10 @@
 Standard library only; every layer may import it. Arrays are checked in `models/checking.py`.
 """
 
+import difflib
 import math
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 from scalelab.refusal import Refusal
@@ -73,6 +75,23 @@ def shown(given: object) -> str:
     except (ValueError, RecursionError):  # integers of thousands of digits, lists in lists in ...
         line = f"a very large {type(given).__name__}"
     return line if len(line) <= 60 else f"{line[:57]}..."
+
+
+def meant(word: object, known: Iterable[str], otherwise: str = "") -> str:
+    """Say which names were probably meant, or which there are, or what else helps.
+
+    >>> meant("layer", ("layers", "hidden")), meant("zzz", ("layers", "hidden"))
+    ('did you mean layers?', 'there are layers, hidden')
+    """
+    names, text = list(known), str(word).casefold()[:200]
+    folded = {name.casefold(): name for name in names}
+    begun = [name for name in folded if len(text) > 2 and name.startswith(text)][:3]
+    near = difflib.get_close_matches(text, list(folded), n=1, cutoff=0.5)
+    holding = [name for name in folded if len(text) > 2 and text in name][:3]
+    found = [folded[one] for one in begun or near or holding]
+    if found:
+        return f"did you mean {' or '.join(found)}?"
+    return otherwise or f"there are {', '.join(names)}"
 
 
 def _unwrapped(given: Any) -> Any:

@@ -139,12 +139,12 @@ def parse(given: str, unit: str = "", name: str = "value") -> float:
             value = float(Decimal(digits.replace(",", "")) * Decimal(repr(factor)))
     except ValueError:
         raise Refusal(
-            f"{name} must be a number and a unit, got {shown(given)}",
-            f"write it like {text(1.5, unit)!r}",
+            f"{name} must be {'a number and a unit' if unit else 'a number'}, got {shown(given)}",
+            f"write it like {_example(unit)}",
         ) from None
     except KeyError:
         raise Refusal(
-            f"{name} must be in {unit or 'plain numbers'}, got {shown(given)}", _hint(suffix, unit)
+            f"{name} must be {_kind(unit)}, got {shown(given)}", _hint(suffix, unit)
         ) from None
     if math.isinf(value):
         raise Refusal(f"{name} must be below 1.8e308, got {shown(given)}: check the exponent")
@@ -191,4 +191,17 @@ def _plain(value: float, digits: int) -> str:
 def _hint(found: str, unit: str) -> str:
     if _base(unit) == "B" and found.lower().rstrip("/s").endswith(("b", "i", "k", "m", "g", "t")):
         return "GB is 1e9 bytes, GiB is 2**30 bytes, and 8 bit make a byte"
-    return f"write it like {text(1.5, unit)!r}"
+    return f"write it like {_example(unit)}"
+
+
+def _kind(unit: str) -> str:
+    """Say which units are taken, in the order of their size."""
+    if unit == "s":
+        return "in ns, µs, ms, s, min, h or d"
+    return f"in {unit}" if unit else "a plain number"
+
+
+def _example(unit: str) -> str:
+    few = {"s": ("35 ms", "90 s", "2 h"), "B": ("64 KiB", "4 MB"), "%": ("70 %",)}
+    *first, last = map(repr, few.get(unit, (text(1.5, unit),)))
+    return f"{', '.join(first)} or {last}" if first else last

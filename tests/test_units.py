@@ -72,9 +72,9 @@ def test_decimal_prefixes_add_no_binary_dust(written):
     [
         ("16 Gb", "B", "GB is 1e9 bytes, GiB is 2**30 bytes"),
         ("20 Gbit/s", "B/s", "8 bit make a byte"),
-        ("16 GB", "s", "write it like '1.5 s'"),
-        ("0 GB", "s", "must be in s"),
-        ("5", "s", "must be in s"),
+        ("16 GB", "s", "write it like '35 ms', '90 s' or '2 h'"),
+        ("0 GB", "s", "must be in ns, µs, ms, s, min, h or d"),
+        ("5", "s", "must be in ns, µs, ms, s, min, h or d"),
         ("fast", "s", "must be a number and a unit"),
         ("1,2 s", "s", "must be a number and a unit"),
         ("", "s", "must be a number and a unit"),

@@ -47,7 +47,7 @@ def quantity(value: object, unit: str) -> object:
     >>> quantity("35 milliseconds", "s"), quantity("2 GBps", "B/s"), quantity("3 TFLOPS", "FLOP/s")
     (0.035, 2000000000.0, 3000000000000.0)
     >>> quantity("35 GB", "s").text
-    "'35 GB' is a number of bytes, and a time is asked for: write it like '1.5 s'"
+    "'35 GB' is a number of bytes, and a time is asked for: write it like '35 ms', '90 s' or '2 h'"
     """
     if isinstance(value, list):
         read: list[object] = []

@@ -5,8 +5,8 @@ exit code 2 and one sentence; 1 is a run that failed, 130 one that was interrupt
 with its traceback in a file that is named.
 """
 
-import io
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -17,29 +17,96 @@ from typing import NoReturn
 import click
 
 from scalelab import __version__
+from scalelab.arguments import meant, shown
 from scalelab.cli import (
     audit,
     capstone,
     fit,
-    grade,
-    keys,
-    leaks,
     machine,
     plan,
     probe,
-    release,
     rubric,
     run,
+    series,
+    terminal,
     time,
 )
+from scalelab.cli.course import grade, keys, leaks, release
 from scalelab.refusal import Failure, Refusal
 
+_QUIET = ("-q", "--quiet")
 
-@click.group(invoke_without_command=True)
+
+# What the package calls an argument, where no option of the command has that name.
+_TYPED = {
+    "targets": "--at", "iterations": "--repetitions", "grams": "--co2", "arguments": "--set",
+    "sizes": "--bytes", "job": "JOB",
+}  # fmt: skip
+
+
+class _Commands(click.Group):
+    """The commands; what they refuse is told by the names that were typed."""
+
+    def invoke(self, context: click.Context) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(context)
+        except Refusal as refusal:
+            command = self.commands.get(context.invoked_subcommand or "")
+            if command is None:
+                raise
+            raise Refusal(_as_typed(str(refusal), command)) from refusal
+
+
+def _as_typed(sentence: str, command: click.Command) -> str:
+    """Return a refusal that begins with --deadline, and not with the deadline of a function.
+
+    >>> _as_typed("limit must be in (0, 86400], got 0.0: it is in seconds", run.command)
+    '--limit must be in (0, 86400], got 0.0: it is in seconds'
+    """
+    typed = _TYPED | {
+        str(one.name): max(one.opts, key=len)
+        for one in command.params
+        if isinstance(one, click.Option)
+    }
+    opening = re.match(r"(?P<file>[^ ]+: )?(?P<name>[a-z_0-9]+)(?= must )", sentence)
+    if not opening or opening["name"] not in typed:
+        return sentence
+    return (opening["file"] or "") + typed[opening["name"]] + sentence[opening.end() :]
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return what click says as one sentence of ours."""
+    context = getattr(error, "ctx", None)
+    help_of = f"{context.command_path if context else 'scalelab'} --help"
+    said = error.format_message().rstrip(".")
+    option = getattr(error, "param", None)
+    if option is not None and isinstance(option.type, click.Choice) and "'" in error.message:
+        given, names = error.message.split("'")[1], list(map(str, option.type.choices))
+        remedy = meant(given, names, "choose one")
+        listed = f"{', '.join(names[:-1])} or {names[-1]}"
+        return f"{max(option.opts, key=len)} must be {listed}, got {shown(given)}: {remedy}"
+    if said.endswith("?"):  # Did you mean ...
+        wrong, _, hint = said.partition(". ")
+        return f"{wrong}: {hint[:1].lower()}{hint[1:]}" if hint else said
+    return f"{said}: see {help_of}"
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, message="%(version)s")
 @click.pass_context
 def commands(context: click.Context) -> None:
-    """Model, measure, fit, predict and judge the scaling of distributed AI."""
+    """Model, measure, fit, predict and judge the scaling of distributed AI.
+
+    To have names and options completed, once for bash (zsh: zsh_source and ~/.zshrc):
+
+    \b
+      echo 'eval "$(_SCALELAB_COMPLETE=bash_source scalelab)"' >> ~/.bashrc
+    """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -57,23 +124,29 @@ for module in (
     release,
     rubric,
     run,
+    series,
     time,
 ):
     commands.add_command(module.command)
+    module.command.params.append(
+        click.Option(
+            _QUIET,
+            is_flag=True,
+            expose_value=False,
+            callback=terminal.hush,
+            help="Nothing but the answer: no progress, no remarks.",
+        )
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and end the process."""
-    for stream in (sys.stdout, sys.stderr):  # an old terminal without µ still gets its table
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    terminal.prepare()
     try:
         code = commands.main(arguments, prog_name="scalelab", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        context = getattr(error, "ctx", None)
-        name = context.command_path if context else "scalelab"
-        code = _said(f"{error.format_message().rstrip('.')}: see {name} --help", 2)
+        code = _said(_usage(error), 2)
     except click.Abort:
         code = _said("interrupted", 130)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
@@ -107,5 +180,5 @@ def _said(message: object, code: int) -> int:
     from scalelab.measure.ranks.workers import speaks
 
     if code != 2 or speaks():  # under torchrun every rank makes the same mistake
-        click.echo(f"scalelab: {' '.join(str(message).split())}", err=True)
+        terminal.complain(f"scalelab: {' '.join(str(message).split())}")
     return code

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from scalelab.arguments import real
 from scalelab.cli import options
 from scalelab.refusal import Refusal
 
@@ -54,6 +55,7 @@ def command(
             f"--batch must be one number or one for each of the {len(counts)} sizes, got {batch}: "
             "write them like 256,1024"
         )
+    real("tolerance", tolerance, "it is the loss of quality that is accepted", 0)  # before the work
     chosen = sizes[0] if len(sizes) == 1 else dict(zip(counts, sizes, strict=True))
     if speaks() and out is not None:
         atomic.checked(out)  # before anything is measured for it

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scalelab.cli import options, streams
+from scalelab.cli import options, streams, terminal
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def command(
         streams.echo_json(text.document(judged, full=full))
     else:
         for line in text.lines(judged):
-            click.echo(line)
+            terminal.say(line)
     return int(strict and bool(judged.refused or judged.serious))
 
 
@@ -116,11 +116,11 @@ def _link(messages: Recording, at: tuple[str, ...], json: bool) -> bool:
     from scalelab.links.alphabeta import fit
     from scalelab.links.sweep import Sweep
 
-    sizes = [size for part in at for size in options.sizes(part)]
+    sizes = [size for part in at for size in options.sizes(part, "--at")]
     fitted, advice = fit(Sweep.recorded(messages)), streams.advice(messages)
     if json:
         streams.echo_json(text.document(fitted, sizes) | {"advice": advice})
     else:
         for line in [*text.lines(fitted, sizes), *streams.origin(messages), *advice]:
-            click.echo(line)
+            terminal.say(line)
     return bool(advice)

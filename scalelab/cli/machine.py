@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from scalelab.cli import options, streams
+from scalelab.cli import options, streams, terminal
 
 
 @click.command("machine")
@@ -33,7 +33,7 @@ def command(json: bool, out: Path | None) -> None:
         if value not in (None, "", {}, ())
     ]
     for line in aligned(facts, left=(0, 1)):
-        click.echo(line)
+        terminal.say(line)
 
 
 def _in_words(name, value):

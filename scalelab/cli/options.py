@@ -32,7 +32,7 @@ def powers(fewest: int, most: int) -> list[int]:
     return [2**n for n in range(most.bit_length()) if 2**n >= fewest] or [fewest]
 
 
-def sizes(text: str) -> list[int]:
+def sizes(text: str, option: str = "--bytes") -> list[int]:
     """Read sizes in bytes.
 
     >>> sizes("1KiB, 4 MB, 8")
@@ -43,7 +43,7 @@ def sizes(text: str) -> list[int]:
     return [
         int(part)
         if part.isdecimal() and len(part) < 16
-        else round(units.parse(part, "B", "--bytes"))
+        else round(units.parse(part, "B", option))
         for part in text.split(",")
     ]
 
@@ -89,9 +89,11 @@ def setting(text: str) -> tuple[str, int | float | str]:
 
 def _whole(part: str, text: str, option: str) -> int:
     try:
-        return int(part)
+        if (count := int(part)) > 0:
+            return count
     except ValueError:
-        raise Refusal(
-            f"{option} must be whole numbers with commas between, got {shown(text)}: "
-            "write them like 1,2,4"
-        ) from None
+        pass
+    raise Refusal(
+        f"{option} must be whole numbers from 1 on with commas between, got {shown(text)}: "
+        "write them like 1,2,4"
+    )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from scalelab.cli import options, streams
+from scalelab.cli import options, streams, terminal
 
 
 @click.command("plan")
@@ -51,7 +51,7 @@ def command(file: Path | None, example: bool, notes: bool, plot: Path | None, js
         streams.echo_json(text.document(plan))
         return
     for line in text.lines(plan, notes):
-        click.echo(line)
+        terminal.say(line)
 
 
 def _read(file):

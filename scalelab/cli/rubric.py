@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scalelab.cli import options, streams
+from scalelab.cli import options, streams, terminal
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Loss of quality that is accepted, in its own unit.",
 )
-@click.option("--deadline", metavar="TIME", help="Longest run, as in 600 s or 2 h.")
+@click.option("--deadline", metavar="TIME", help="Longest run, as in 600 s, 2 h or 1h 30m.")
 @click.option("--budget", metavar="DOLLARS", help="Dearest run.")
 @click.option("--latency", metavar="TIME", help="Longest single result, from a column `latency`.")
 @click.option("--throughput", metavar="RATE", help="Fewest units of work per second.")
@@ -97,12 +97,12 @@ def tell(report: Report) -> None:
     from scalelab.show import scorecard
     from scalelab.tables.text import aligned
 
-    click.echo(f"{scorecard.scores(report)}\n\n{scorecard.gates(report)}\n")
+    terminal.say(f"{scorecard.scores(report)}\n\n{scorecard.gates(report)}\n")
     for line in aligned([*scorecard.findings(report).items()], left=(0, 1)):
-        click.echo(line)
-    click.echo(f"\n{verdict(report)}")
+        terminal.say(line)
+    terminal.say(f"\n{verdict(report)}")
     for remark in remarks(report):
-        click.echo(f"- {remark}")
+        terminal.say(f"- {remark}")
 
 
 def _asked(*, baseline, noise, noise_runs, co2, intensity, prefer, **limits):
@@ -115,6 +115,8 @@ def _asked(*, baseline, noise, noise_runs, co2, intensity, prefer, **limits):
     units = {"deadline": "s", "latency": "s", "joules": "J", "floor": "%", "tolerance": "%"}
     asked = {name: _number(name, given, units.get(name, "")) for name, given in limits.items()}
     asked |= {"grams": _number("co2", co2), "prefer": prefer}
+    if co2 is not None and intensity is None:
+        raise Refusal(f"--co2 must go with --intensity, got {co2} alone: say what a kWh emits")
     asked["baseline"] = None if baseline is None else _whole("baseline", baseline)
     if noise is not None:
         runs = 0 if noise_runs is None else _whole("noise-runs", noise_runs)
@@ -130,6 +132,7 @@ def _asked(*, baseline, noise, noise_runs, co2, intensity, prefer, **limits):
 def _number(name, given, unit=""):
     """Read one number, in a unit of its kind or in SI."""
     from scalelab import units
+    from scalelab.tables import cells
 
     if given is None:
         return None
@@ -137,6 +140,8 @@ def _number(name, given, unit=""):
         return units.parse(given.strip().lstrip("$") if name in ("budget", "price") else given)
     except Refusal:
         pass
+    if unit == "s" and (duration := cells.value(given, "seconds", "dot")):
+        return duration[0]  # 1h 30m, as a table may say it
     return units.parse(given, unit, f"--{name}")
 
 
@@ -144,4 +149,4 @@ def _whole(name, given):
     try:
         return int(given)
     except ValueError:
-        raise Refusal(f"--{name} must be a whole number, got {given!r}: write 8") from None
+        raise Refusal(f"--{name} must be a whole number, got {given!r}: write it like 8") from None

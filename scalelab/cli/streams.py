@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import click
+from click.shell_completion import CompletionItem
 
+from scalelab.arguments import meant, shown
+from scalelab.cli import terminal
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -23,7 +26,17 @@ if TYPE_CHECKING:
 
     _Columns = Callable[[Sequence[Sample]], Mapping[str, Sequence[object]]]  # of a table to print
 
-argument = click.argument("file", metavar="FILE")
+
+def _completed(
+    context: click.Context, parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    from scalelab.data import datasets
+
+    names = [CompletionItem(name) for name in datasets.names() if name.startswith(begun)]
+    return [CompletionItem(begun, type="file"), *names]
+
+
+argument = click.argument("file", metavar="FILE", shell_complete=_completed)
 
 
 class _SoFar(Protocol):
@@ -48,15 +61,21 @@ def named(given: str | Path, names: Callable[[], Container[str]]) -> bool:
 def source(given: str) -> Series | tuple[str, str]:
     """Return what FILE is: a public series by its name, or else the name and text of a table."""
     from scalelab.data import datasets
-    from scalelab.files import files
     from scalelab.tables import grid
 
     raw = piped(given, grid.MOST_BYTES)
     if raw is not None:
-        return "stdin", files.decoded("stdin", raw, grid.MOST_BYTES)
+        return grid.source("stdin", raw)
     if named(given, datasets.names):
         return datasets.load(given)
-    return given, files.text(given, grid.MOST_BYTES)
+    if not os.path.lexists(given) and given == os.path.basename(given) and given:
+        remedy = "check its name and the folder you are in"
+        if not os.path.splitext(given)[1]:
+            remedy = meant(given, datasets.names(), "`scalelab series` lists the series")
+        raise Refusal(
+            f"FILE must be a file here or the name of a public series, got {shown(given)}: {remedy}"
+        )
+    return grid.source(given)
 
 
 def table(found: Series | tuple[str, str]) -> ScalingTable:
@@ -125,7 +144,7 @@ def progress(title: str, total: int | None = None) -> Iterator[tqdm]:
 
     from scalelab.measure.ranks import workers
 
-    hidden = None if workers.speaks() else True
+    hidden = None if workers.speaks() and not terminal.quiet() else True
     with tqdm(desc=title, total=total, leave=False, file=sys.stderr, disable=hidden) as bar:
         yield bar
 
@@ -168,9 +187,9 @@ def _tell(recording, columns):
     """Print a table, where it comes from, and each kind of advice once."""
     from scalelab.show.columns import table
 
-    click.echo(table(columns(recording.samples), recording.title))
-    for line in [*origin(recording), *advice(recording)]:
-        click.echo(line)
+    terminal.say(str(table(columns(recording.samples), recording.title)))
+    if not terminal.quiet():
+        terminal.say(*origin(recording), *advice(recording))
 
 
 def origin(recording: Recording) -> list[str]:

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scalelab.arguments import shown, whole
+from scalelab.arguments import meant, shown, whole
 from scalelab.curves.compare import Comparison, compare
 from scalelab.curves.families import BY_NAME, EXTRAPOLATING
 from scalelab.curves.fit import Refused
@@ -216,7 +216,9 @@ def _family(given):
     known = {"".join(name.split()): name for name in BY_NAME}
     name = known.get("".join(str(given).split()).casefold())
     if name is None:
-        raise Refusal(f"family must be one of {', '.join(BY_NAME)}, got {shown(given)}: choose one")
+        names = ", ".join(BY_NAME)
+        remedy = meant(given, BY_NAME, "choose one")
+        raise Refusal(f"family must be one of {names}, got {shown(given)}: {remedy}")
     return name
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from scalelab.arguments import shown
+from scalelab.arguments import meant, shown
 from scalelab.refusal import Refusal
 
 # In seconds; every other unit of a main metric is a rate.
@@ -105,9 +105,9 @@ def load(name: str) -> Series:
     ((1, 2, 4, 8), 'events/s', 'A hard cap at 3.3 times')
     """
     if not isinstance(name, str) or name not in _all():
+        remedy = meant(name, _all(), "datasets.names() lists them")
         raise Refusal(
-            f"name must be one of the {len(_all())} bundled series, got {shown(name)}: "
-            "datasets.names() lists them"
+            f"name must be one of the {len(_all())} bundled series, got {shown(name)}: {remedy}"
         )
     return _all()[name]
 

@@ -26,20 +26,24 @@ def text(path: str | Path, most: int = MOST) -> str:
     ...     len(text(Path(folder, "zeros.gz")))
     1000
     """
+    return decoded(path, content(path, most), most)
+
+
+def content(path: str | Path, most: int = MOST) -> bytes:
+    """Return the bytes of a file, unpacked if it is gzip: one more than this many at most."""
     known = _path(path)
     try:
         with known.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
             with gzip.GzipFile(fileobj=file) if packed else file as stream:
-                raw = stream.read(most + 1)
+                return stream.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         cause = getattr(error, "strerror", None) or str(error) or "an error"
         raise Refusal(
             f"{known} must be a file that can be read to its end, got {shown(cause)}: "
             "check the path, or fetch the file again"
         ) from None
-    return decoded(known, raw, most)
 
 
 def decoded(path: str | Path, raw: bytes, most: int = MOST) -> str:
@@ -49,11 +53,13 @@ def decoded(path: str | Path, raw: bytes, most: int = MOST) -> str:
             f"{path} must hold at most {units.text(most, 'B', binary=True)}, got more: "
             "cut it down to what is needed"
         )
+    wide = raw[:2] in (b"\xff\xfe", b"\xfe\xff")  # as Excel writes "Unicode text"
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
+        remedy = "save it as UTF-8 text or CSV"
         raise wrong(
-            path, f"byte {error.start + 1}", "be UTF-8 text", raw[error.start], "convert the file"
+            path, f"byte {error.start + 1}", "be UTF-8 text", raw[error.start], remedy
         ) from None
 
 

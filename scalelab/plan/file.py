@@ -10,14 +10,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from scalelab.arguments import shown
+from scalelab.arguments import meant, shown
 from scalelab.files import files
 from scalelab.models.kernels import transformer
 from scalelab.models.kernels.transformer import Transformer
 from scalelab.models.machines import hardware
 from scalelab.models.network.network import Network
 from scalelab.plan.job import Cluster, Goal, Job, Layout
-from scalelab.plan.keys import KEYS, hint, table
+from scalelab.plan.keys import KEYS, table
 from scalelab.refusal import Refusal
 
 MOST_BYTES = 2**20  # a plan is a page of text
@@ -60,7 +60,7 @@ def described(given: object, name: str = "plan") -> Job:
     for key in given:
         if key not in KEYS:
             raise Refusal(
-                f"{name} must hold tables that are known, got {shown(key)}: {hint(key, KEYS)}"
+                f"{name} must hold tables that are known, got {shown(key)}: {meant(key, KEYS)}"
             )
     for key in NEEDED:
         if key not in given:

@@ -1,12 +1,11 @@
 """Every key of a plan file: what it may hold, means and is where it is absent; and how values are read."""
 
-import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from scalelab import units
-from scalelab.arguments import real, shown, whole
+from scalelab.arguments import meant, real, shown, whole
 from scalelab.models.machines import hardware, memory
 from scalelab.refusal import Refusal
 
@@ -36,7 +35,7 @@ def table(file: str, name: str, given: object, fields: Mapping[str, Field]) -> d
     for key in given:
         if key not in fields:
             raise Refusal(
-                f"{where} must hold keys that are known, got {shown(key)}: {hint(key, fields)}"
+                f"{where} must hold keys that are known, got {shown(key)}: {meant(key, fields)}"
             )
     values = {}
     for key, field in fields.items():
@@ -44,16 +43,6 @@ def table(file: str, name: str, given: object, fields: Mapping[str, Field]) -> d
             raise Refusal(f"{where}.{key} must be given, got nothing: {field.meaning}")
         values[key] = value(f"{where}.{key}", given[key], field) if key in given else field.default
     return values
-
-
-def hint(word: object, known: Collection[str]) -> str:
-    """Say which name was probably meant, or which there are.
-
-    >>> hint("layer", ("layers", "hidden")), hint("zzz", ("layers", "hidden"))
-    ('did you mean layers?', 'there are layers, hidden')
-    """
-    near = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.5)
-    return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
 
 
 def value(where: str, given: object, field: Field) -> Any:
@@ -70,7 +59,7 @@ def value(where: str, given: object, field: Field) -> Any:
         if isinstance(given, str) and (given in field.names or (not field.names and given)):
             return given
         some = ", ".join(field.names) if field.names else "text"
-        near = hint(given, field.names) if field.names else field.meaning
+        near = meant(given, field.names) if field.names else field.meaning
         raise Refusal(f"{where} must be {_one_of(some)}, got {shown(given)}: {near}")
     if field.kind == "sizes":
         if not isinstance(given, list) or not given or len(given) > 64:

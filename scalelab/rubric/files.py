@@ -34,7 +34,7 @@ def read(path: str | Path, **options: Any) -> Measured:
     ...     read(file, price=2).configurations[1].rate
     16.0
     """
-    return parse(path, files.text(path, _grid.MOST_BYTES), **options)
+    return parse(*_grid.source(path), **options)
 
 
 def parse(

@@ -47,14 +47,14 @@ def reason(report: Report) -> str:
     able = [row.workers for row in report.rows if row.eligible]
     if not able:
         return "no row passes the gate and meets every limit"
-    sizes = ", ".join(map(str, able))
-    chosen = "only one" if len(able) == 1 else f"{report.limits.objective} of {len(able)}"
+    sizes = f" ({', '.join(map(str, able))})" if len(able) > 1 else ""
+    chosen = f"{report.limits.objective} of {len(able)}" if sizes else "only size"
     asked = [name for name in _LIMITS if getattr(report.limits, name)]
     single = len(able) == 1
     met = (
         f" and {'meets' if single else 'meet'} the limits set ({', '.join(asked)})" if asked else ""
     )
-    return f"the {chosen} ({sizes}) that {'holds' if single else 'hold'} the quality{met}"
+    return f"the {chosen}{sizes} that {'holds' if single else 'hold'} the quality{met}"
 
 
 def verdict(report: Report) -> str:
@@ -70,7 +70,7 @@ def verdict(report: Report) -> str:
         held += f" at {text(row.joules_per_work, 'J')}"
     if row.workers == report.baseline:
         base = workers(row.workers)
-        start = f"This workload is not shown to scale past its baseline of {base}, with {held}"
+        start = f"Stay with the baseline of {base}, with {held}"
     else:
         start = (
             f"This workload scales to {workers(row.workers)} at efficiency {text(row.efficiency)}, "
@@ -102,7 +102,11 @@ def _against(report, row, other):
         lost, most = quality(gate.loss), quality(report.limits.tolerance)
         return f"{_does(other, 'lose')} {lost} of {metric}, more than the tolerance of {most}"
     if gate.verdict == "undecided":
-        return f"may lose up to {quality(gate.high)} of {metric}, which the runs leave undecided"
+        most = quality(report.limits.tolerance)
+        return (
+            f"may lose up to {text(gate.high, digits=2)} of {metric}, where {most} is accepted: "
+            "too few runs to tell"
+        )
     if other.missed:
         return _misses(report, other, other.missed[0])
     if other.time >= row.time:

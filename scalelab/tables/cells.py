@@ -4,6 +4,7 @@
 way decides for the whole file; without one, an ambiguous cell is refused where nothing else tells.
 """
 
+import itertools
 import math
 import re
 from collections.abc import Iterable
@@ -50,6 +51,9 @@ _STYLE = {
 }
 _GROUPS = re.compile("(?<=\\d)[ \u00a0\u2009\u202f'’_](?=\\d{3}(?!\\d))")
 _CLOCK = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d(?:[.,]\d+)?)")
+# Minutes and seconds only with a fraction: 1:32 may be hours and minutes.
+_SHORT_CLOCK = re.compile(r"(\d{1,4}):([0-5]\d[.,]\d+)")
+_PART = re.compile(r"(\d+(?:[.,]\d+)?)\s*([A-Za-zµμ]+)\.?,?\s*")  # of 1h 32m 10s
 _NUMBER = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?")
 _PREFIX = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
@@ -103,6 +107,8 @@ def value(cell: object, role: str, style: str, factor: float = 1.0) -> tuple[flo
     ((1.2345, 'ms'), (2100.0, ''))
     >>> value("1:02:03", "seconds", "dot"), value("76.1 %", "quality", "dot")
     ((3723.0, 'h:min:s'), (0.761, '%'))
+    >>> value("1h 32m 10s", "seconds", "dot"), value("92m", "seconds", "dot")
+    ((5530.0, 'h min s'), (5520.0, 'm'))
     >>> value("12 parsecs", "seconds", "dot") is None
     True
     """
@@ -118,6 +124,8 @@ def value(cell: object, role: str, style: str, factor: float = 1.0) -> tuple[flo
         hours, minutes, seconds = clock.groups()
         seconds = float(seconds.replace(",", "."))
         return 3600.0 * int(hours) + 60.0 * int(minutes) + seconds, "h:min:s"
+    if role == "seconds" and (parts := _duration(cell.strip())):
+        return parts
     text = _tidy(cell).lstrip("$€ ")
     number = _number(text)
     form = _STYLE["comma" if style == "comma" else "dot"]
@@ -129,6 +137,25 @@ def value(cell: object, role: str, style: str, factor: float = 1.0) -> tuple[flo
     )
     scale = factor if not unit else _scale(unit, role)
     return None if scale is None else _finite(float(plain) * scale, unit)
+
+
+def _duration(text: str) -> tuple[float, str] | None:
+    """Return the seconds of 1h 32m 10s or 1:32.5, each part once and the largest first; else None."""
+    if len(text) > _LONGEST:
+        return None
+    if short := _SHORT_CLOCK.fullmatch(text):
+        return 60.0 * int(short[1]) + float(short[2].replace(",", ".")), "min:s"
+    parts, at = [], 0
+    while part := _PART.match(text, at):
+        parts.append((float(part[1].replace(",", ".")), columns.time_unit(part[2])))
+        at = part.end()
+    units = [unit for _, unit in parts if unit]
+    factors = [columns.TIMES[unit] for unit in units]
+    falling = all(a > b for a, b in itertools.pairwise(factors))
+    if at < len(text) or len(units) < max(2, len(parts)) or not falling:
+        return None
+    seconds = sum(n * factor for (n, _), factor in zip(parts, factors, strict=True))
+    return _finite(seconds, " ".join(units))
 
 
 def _tidy(text: str) -> str:

@@ -1,6 +1,7 @@
 """What the header of a scaling table means: the quantity of each column, and its unit."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -8,28 +9,38 @@ _TIME_WORDS = {
     "ns": "nanosecond nanoseconds nsec",
     "us": "µs μs usec microsecond microseconds",
     "ms": "msec msecs millisecond milliseconds millis",
-    "s": "sec secs second seconds",
-    "min": "mins minute minutes",
-    "h": "hr hrs hour hours",
-    "d": "day days",
+    "s": "sec secs second seconds sek sekunde sekunden seconde secondes segundo segundos secondo secondi",
+    "min": "m mins minute minutes minuten minuto minutos minuti",
+    "h": "hr hrs hour hours std stunde stunden heure heures hora horas",
+    "d": "day days tage tagen jours dias giorni",
 }
 ENERGIES = {"J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6, "MWh": 3.6e9}
+# Without accents, as `_key` leaves them. The second and later lines are German, French, Spanish and Italian.
 _NAMES = {
     "workers": "worker k p n np gpu cpu tpu gpus cpus tpus process processes procs processors cores threads "
-    "ranks nodes devices accelerators world_size nprocs ngpus users processes_total",
+    "ranks nodes devices accelerators world_size nprocs ngpus users processes_total tasks ntasks pes "
+    "prozess prozesse prozessen prozessor prozessoren kern kerne knoten rechenknoten arbeiter grafikkarten "
+    "nutzer processus processeurs coeurs noeuds procesos procesadores nucleos nodos trabajadores "
+    "processi processori nodi",
     "seconds": "time t wall wall_time walltime wall_clock wallclock wall_clock_time elapsed elapsed_time "
     "runtime run_time duration step_time iteration_time iter_time epoch_time time_per_step "
-    "time_per_iteration time_per_epoch time_to_train training_time time_avg mean_time median_time",
-    "throughput": "tput qps rps",
-    "work": "total_work work_units problem_size problem samples total_samples tokens total_tokens images",
-    "batch": "batch_size global_batch global_batch_size gbs globalbatchsize",
+    "time_per_iteration time_per_epoch time_to_train training_time time_avg mean_time median_time "
+    "real total_time execution_time exec_time "
+    "zeit laufzeit dauer rechenzeit ausfuhrungszeit ausfuehrungszeit gesamtzeit wanduhrzeit schrittzeit "
+    "trainingszeit mittlere_zeit temps duree temps_d_execution tiempo duracion durata tempo",
+    "throughput": "tput qps rps durchsatz debit",
+    "work": "total_work work_units problem_size problem samples total_samples tokens total_tokens images "
+    "arbeit problemgrosse problemgroesse travail trabajo",
+    "batch": "batch_size global_batch global_batch_size gbs globalbatchsize batchgrosse batchgroesse",
     "quality": "accuracy acc top1 top_1 top1_accuracy val_accuracy val_acc test_accuracy test_acc bleu f1 "
-    "auc loss val_loss test_loss perplexity ppl quality_bleu",
+    "auc loss val_loss test_loss perplexity ppl quality_bleu "
+    "qualitat qualitaet genauigkeit",
     "rate": "price hourly_cost cost_per_hour price_per_hour usd_per_hour dollars_per_hour usd_h usd_hour "
-    "cost_rate hourly_rate",
-    "joules": "joule energy",
-    "run": "replicate rep repeat repetition seed trial run_id",
-    "machine": "machine_name host hostname hardware gpu_type gpu_model node_type instance instance_type",
+    "cost_rate hourly_rate preis_pro_stunde kosten_pro_stunde",
+    "joules": "joule energy energie energia",
+    "run": "replicate rep repeat repetition seed trial run_id lauf durchlauf wiederholung",
+    "machine": "machine_name maschine rechner host hostname hardware gpu_type gpu_model node_type "
+    "instance instance_type",
     "scaling": "scaling_type study",
 }
 _ROLE = {alias: role for role, names in _NAMES.items() for alias in (role, *names.split())}
@@ -66,6 +77,8 @@ def heading(text: str) -> Heading:
     ('seconds', 0.001)
     >>> heading("tokens/s/GPU").role, heading("tokens/s/GPU").each
     ('throughput', True)
+    >>> heading("Laufzeit (min)").factor, heading("Anzahl Kerne").role
+    (60.0, 'workers')
     """
     whole = text.strip().strip("*`").strip()
     if len(whole) > _LONGEST:
@@ -100,17 +113,22 @@ def time_unit(text: str) -> str | None:
     ('ms', 's', None)
     """
     word = re.split(r"\s*/|\s+per\s+|,", text.strip(), maxsplit=1)[0].strip().rstrip(".")
+    if word in ("M", "D", "H"):  # mega, or a month? An hour is h.
+        return "h" if word == "H" else None
     return _TIME.get(word) or _TIME.get(word.casefold())
 
 
 def _key(name: str) -> str:
-    key = re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
-    return re.sub(r"^(?:num|number_of|no_of|nr_of|n|total)_(?=.)|_count$", "", key)
+    letters = unicodedata.normalize("NFKD", name.casefold().replace("œ", "oe"))
+    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    key = re.sub(r"[\W_]+", "_", bare).strip("_")
+    prefix = "num|number_of|no_of|nr_of|n|total|anzahl(?:_der)?|nombre_de|numero_de"
+    return re.sub(rf"^(?:{prefix})_(?=.)|_count$", "", key)
 
 
 def _split(name: str) -> tuple[str, str, str]:
     """Take a unit off the end, as in `time_ms` or `wall time in s`; or the name is the unit."""
-    if unit := time_unit(name.replace("_", " ")):
+    if name != "m" and (unit := time_unit(name.replace("_", " "))):
         return name, "seconds", unit
     parts = re.fullmatch(r"(.+?)[\s_.,-]+(?:in[\s_]+)?(\S+?)", name.strip())
     if parts:

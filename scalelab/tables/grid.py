@@ -1,4 +1,4 @@
-"""The cells of a file, whatever it is: CSV of any delimiter, a table of Markdown, or JSON."""
+"""The cells of a file, whatever it is: CSV of any delimiter, words in columns, Markdown, or JSON."""
 
 import csv
 import re
@@ -7,17 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalelab.files import files
+from scalelab.files import files, workbook
 from scalelab.records import Recording
+from scalelab.refusal import Refusal
 from scalelab.tables import columns as _columns
 
 MOST_BYTES = 2**23
 MOST_ROWS = 20_000
 MOST_COLUMNS = 200
 _PREAMBLE = 20  # lines of title above a header
+# Two spaces before one, so that `Step time (ms)` is a heading; and only where no other delimiter shows.
+_SPACES = (r"\s{2,}|\t", r"\s+")
+_LINE = 4000  # letters of a line that spaces may part
+SHEET = " sheet "  # between the name of a workbook and that of a sheet
 _LAYOUT = "have a header with workers and with seconds or throughput"
 _KEYS = "have a key with workers and with seconds or throughput"
-_REMEDY = "name the columns like `workers,seconds` in the first line"
+_REMEDY = "name the columns like `workers,seconds` in the first line, or GPUs and Laufzeit (min)"
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,34 @@ class Grid:
     title: str = ""
     place: str = "line"  # what the number of a row counts
     open_commas: bool = False  # a comma inside a number may be a decimal one
+    left_out: tuple[tuple[int, str], ...] = ()  # (line, why) of what is no row
+
+
+def source(path: str | Path, raw: bytes | None = None) -> tuple[str, str]:
+    """Return how to call a table, and its text: of a workbook that of its first sheet that is one.
+
+    What is on standard input is given as bytes.
+    """
+    name = str(path)
+    if raw is None:
+        raw = files.content(path, MOST_BYTES)
+    if not workbook.packed(raw):
+        return name, files.decoded(name, raw, MOST_BYTES)
+    if len(raw) > MOST_BYTES:
+        files.decoded(name, raw, MOST_BYTES)  # which refuses it
+    found = workbook.sheets(name, raw)
+    for sheet, text in found:
+        called = f"{name}{SHEET}{sheet!r}"
+        try:
+            grid = of(called, text)
+        except Refusal:
+            if len(found) == 1:
+                raise
+            continue
+        if grid.rows:
+            return called, text
+    names = [sheet for sheet, _ in found]
+    raise files.wrong(name, "", "have a sheet with workers and times or rates", names, _REMEDY)
 
 
 def of(path: str | Path, content: str) -> Grid:
@@ -50,36 +83,57 @@ def _csv(path, content):
         raise files.wrong(path, "", _LAYOUT, "an empty file", "export it again")
     start, delimiter = _header(path, lines)
     title = " ".join(filter(None, (line.strip(' #|,;\t"') for line in lines[:start])))
-    reader = csv.reader(lines[start:], delimiter=delimiter, strict=True, skipinitialspace=True)
     rows: list[tuple[int, tuple[Any, ...]]] = []
+    left_out: list[tuple[int, str]] = []
     headings: tuple[_columns.Heading, ...] = ()
+    for line, cells in _lines(path, lines, start, delimiter):
+        if not headings:
+            names = [cell.strip() for cell in cells]
+            headings = tuple(_columns.heading(name) for name in names)
+            _at_most(path, line, len(headings), MOST_COLUMNS, "columns")
+            continue
+        if not any(cell.strip() for cell in cells):
+            continue
+        if cells[0].lstrip().startswith("#"):
+            left_out.append((line, "a comment"))
+            continue
+        if [c.strip() for c in cells] == names:  # where files were joined
+            left_out.append((line, "the header again"))
+            continue
+        if all(re.fullmatch(r"\s*:?[-=]+:?\s*", cell) for cell in cells):
+            continue  # a ruler
+        while len(cells) > len(headings) and not cells[-1].strip():
+            cells = cells[:-1]
+        if len(cells) > len(headings):
+            expected = f"have at most {len(headings)} cells, as the header"
+            spaced = delimiter in _SPACES
+            remedy = (
+                "part the columns by tabs or by two spaces, or write commas"
+                if spaced
+                else f"is a {delimiter!r} not quoted?"
+            )
+            raise files.wrong(path, f"line {line}", expected, len(cells), remedy)
+        rows.append((line, (*cells, *[""] * (len(headings) - len(cells)))))
+        _at_most(path, line, len(rows), MOST_ROWS, "rows")
+    open_commas = delimiter not in (",", "|")
+    return Grid(headings, tuple(rows), title, open_commas=open_commas, left_out=tuple(left_out))
+
+
+def _lines(path, lines, start, delimiter):
+    """Yield the number and the cells of each line from the header on; a quoted cell may hold several."""
+    if delimiter in _SPACES:
+        for number, line in enumerate(lines[start:], start + 1):
+            # The # before a header is no column; before a row it makes a comment.
+            yield number, _spaced(line, delimiter, header=number == start + 1)
+        return
+    reader = csv.reader(lines[start:], delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         for row in reader:
-            line = start + reader.line_num
             cells = _inner(row) if delimiter == "|" else row
-            if not headings:
-                names = [cell.strip() for cell in cells]
-                headings = tuple(_columns.heading(name) for name in names)
-                _at_most(path, line, len(headings), MOST_COLUMNS, "columns")
-                continue
-            blank = not any(cell.strip() for cell in cells)
-            if blank or cells[0].lstrip().startswith("#") or [c.strip() for c in cells] == names:
-                continue  # a comment, a ruler, or the header again where files were joined
-            if delimiter == "|" and all(re.fullmatch(r"\s*:?-+:?\s*", cell) for cell in cells):
-                continue
-            while len(cells) > len(headings) and not cells[-1].strip():
-                cells = cells[:-1]
-            if len(cells) > len(headings):
-                expected = f"have at most {len(headings)} cells, as the header"
-                raise files.wrong(
-                    path, f"line {line}", expected, len(cells), f"is a {delimiter!r} not quoted?"
-                )
-            rows.append((line, (*cells, *[""] * (len(headings) - len(cells)))))
-            _at_most(path, line, len(rows), MOST_ROWS, "rows")
+            yield start + reader.line_num, cells or [""]
     except csv.Error as error:
         line = f"line {start + reader.line_num}"
         raise files.wrong(path, line, "be CSV", str(error), "export it again") from None
-    return Grid(headings, tuple(rows), title, open_commas=delimiter in ";\t")
 
 
 def _header(path, lines):
@@ -96,8 +150,21 @@ def _header(path, lines):
             cells = _inner(cells) if delimiter == "|" else cells
             if len(cells) <= MOST_COLUMNS and complete([_columns.heading(c) for c in cells]):
                 return number, delimiter
+    for number, line in enumerate(lines[:_PREAMBLE]):
+        # A sentence may hold the words of a header: only what stands over as many cells is one.
+        below = next((one for one in lines[number + 1 :] if one.strip(" \t-=")), "")
+        for spaces in _SPACES if len(line) < _LINE else ():
+            cells = _spaced(line, spaces, header=True)
+            alike = len(cells) == len(_spaced(below[:_LINE], spaces))
+            if alike and complete([_columns.heading(c) for c in cells]):
+                return number, spaces
     line, text = seen[0] if seen else (1, "nothing")
     raise files.wrong(path, f"line {line}", _LAYOUT, text, _REMEDY)
+
+
+def _spaced(line, spaces, header=False):
+    """Return the words of a line that spaces part."""
+    return re.split(spaces, line.strip().removeprefix("# " if header else "").strip())
 
 
 def _inner(cells):

@@ -38,6 +38,9 @@ class ScalingTable(Seen):
     units: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of each column, as written
     missing: tuple[tuple[int, str, str], ...] = ()  # (line, column, what stands there)
     place: str = "line"  # what the numbers of the rows count
+    headings: tuple[tuple[str, str, str], ...] = ()  # (quantity, its column, its unit), as written
+    unread: tuple[str, ...] = ()  # columns of no quantity that is known
+    left_out: tuple[tuple[int, str], ...] = ()  # (line, why) of what is no row
 
     def __repr__(self) -> str:
         sizes = sorted({*self.workers})
@@ -82,11 +85,21 @@ class ScalingTable(Seen):
     @property
     def claimed(self) -> str:
         """What the table calls itself: "strong", "weak", "load", "both" when its rows differ, or nothing."""
+        return self.claim[0]
+
+    @property
+    def claim(self) -> tuple[str, str]:
+        """What the table calls itself, and what of it does."""
         rows = {word for row in self.rows for word in _words(row.scaling)}
-        for words in (rows, _words(self.title), _words(self.name)):
-            if len(words) == 1:
-                return min(words)
-        return "both" if rows else ""
+        words = {
+            "the column `scaling`": rows,
+            "its heading": _words(self.title),
+            "its name": _words(self.name),
+        }
+        for where, said in words.items():
+            if len(said) == 1:
+                return min(said), where
+        return ("both", "the column `scaling`") if rows else ("", "")
 
 
 def _words(text: str) -> set[str]:

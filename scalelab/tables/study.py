@@ -14,6 +14,37 @@ def weak(table: ScalingTable) -> bool:
     return table.claimed == "weak" and mislabelled(table) is None
 
 
+def kind(table: ScalingTable) -> tuple[str, str]:
+    r"""Return as what a table is read, "strong", "weak", "load", "neither" or "mixed", and why.
+
+    >>> from scalelab.tables.table import parse
+    >>> kind(parse("runs", "workers,seconds,work\n1,60,10\n2,61,20\n"))
+    ('weak', 'the work grows with the workers')
+    """
+    claimed, where = table.claim
+    work, batch = sizes.stated(table, "work"), sizes.stated(table, "batch")
+    if mixed(table):
+        return "mixed", "some rows hold the work fixed and others let it grow"
+    if work:
+        reasons = {
+            "strong": "the work is the same in every row",
+            "weak": "the work grows with the workers",
+            "neither": "the work neither stays nor grows with the workers; work per second is compared",
+        }
+        return work, reasons[work]
+    wrong = mislabelled(table)
+    if claimed and not wrong:
+        return claimed, f"{where} says so"
+    if wrong and table.measure == "seconds":
+        return "strong", f"{where} says {claimed}, what stands below says otherwise"
+    if batch in ("strong", "weak") and table.measure == "throughput":
+        grows = "is the same in every row" if batch == "strong" else "grows with the workers"
+        return batch, f"the global batch {grows}{f', though {where} says {claimed}' * bool(wrong)}"
+    if table.measure == "throughput":
+        return "neither", "nothing says what was held fixed, and rates compare either way"
+    return "strong", "nothing says otherwise, so every row is taken to do the same job"
+
+
 def mislabelled(table: ScalingTable) -> Finding | None:
     """The heading says strong or weak, and the work or the batch says otherwise."""
     for quantity, name in (("work", "work"), ("batch", "global batch")):

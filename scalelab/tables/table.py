@@ -19,7 +19,10 @@ _TEXTS = ("run", "machine", "scaling")
 _MAY_BE_ZERO = {"rate", "joules", "quality"}
 _KINDS = {
     "workers": (f"be a whole number from 1 to {MOST_WORKERS:,}", "count the workers of this row"),
-    "seconds": ("be a positive time", "write it like 35 ms, or 0.035 in seconds"),
+    "seconds": (
+        "be a positive time",
+        "write it like 35 ms, 1h 32m 10s, 1:32:10 or 0.035 in seconds",
+    ),
     "throughput": ("be a positive rate", "write it like 1234.5"),
     "work": ("be a positive amount", "write it like 1234.5"),
     "batch": ("be a positive number of samples", "write it like 4096"),
@@ -30,7 +33,7 @@ _KINDS = {
 
 
 def read(path: str | Path) -> ScalingTable:
-    r"""Read a scaling table from a CSV or JSON file. Section 3.3.
+    r"""Read a scaling table from a CSV, JSON or Excel file. Section 3.3.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -39,7 +42,7 @@ def read(path: str | Path) -> ScalingTable:
     ...     read(file).rows[0].seconds
     1.2505
     """
-    return parse(path, files.text(path, _grid.MOST_BYTES))
+    return parse(*_grid.source(path))
 
 
 def parse(path: str | Path, content: str) -> ScalingTable:
@@ -55,14 +58,16 @@ def of_grid(path: str | Path, grid: _grid.Grid) -> ScalingTable:
     """Read a scaling table from the cells of such a file. Section 3.3."""
     columns = _chosen(path, grid)
     style = _style(path, grid, columns)
-    rows, units = [], {}
+    rows, units, left_out = [], {}, list(grid.left_out)
     missing: list[tuple[int, str, str]] = []
     for role, index in columns.items():
         unit = grid.headings[index].unit
         units[role] = {unit: None} if unit else {}
     for line, cells in grid.rows:
         row = _row(path, grid, columns, style, line, cells, units, missing)
-        if row is not None:
+        if row is None:
+            left_out.append((line, "nothing was measured"))
+        else:
             rows.append(row)
     measure = max(
         ("seconds", "throughput"), key=lambda m: sum(getattr(r, m) is not None for r in rows)
@@ -72,8 +77,14 @@ def of_grid(path: str | Path, grid: _grid.Grid) -> ScalingTable:
         remedy = "add the measurements"
         raise files.wrong(path, "", "hold a row with workers and a value", "none", remedy)
     unread = [h.text for i, h in enumerate(grid.headings) if i not in columns.values()]
+    gone = {line: word for line, role, word in missing if role == measure}
+    left_out += [
+        (row.line, f"no {measure}{gone[row.line] and f': {gone[row.line]}'}")
+        for row in rows
+        if getattr(row, measure) is None
+    ]
     return ScalingTable(
-        name=Path(path).stem,
+        name=_name(path),
         rows=measured,
         measure=measure,
         title=" ".join(filter(None, [grid.title, *unread])),
@@ -85,7 +96,18 @@ def of_grid(path: str | Path, grid: _grid.Grid) -> ScalingTable:
             if m[1] in (measure, "workers") or m[0] in {row.line for row in measured}
         ),
         place=grid.place,
+        headings=tuple(
+            (r, grid.headings[i].text, grid.headings[i].unit) for r, i in columns.items()
+        ),
+        unread=tuple(filter(None, unread)),
+        left_out=tuple(sorted(left_out)),
     )
+
+
+def _name(path: str | Path) -> str:
+    """Return the name of a file without its folder and ending, and of which of its sheets."""
+    file, sheet, which = str(path).partition(_grid.SHEET)
+    return Path(file).stem + (f", sheet {which}" if sheet else "")
 
 
 def of_series(series: Series) -> ScalingTable:
@@ -117,8 +139,19 @@ def of_series(series: Series) -> ScalingTable:
         f"{series.claimed or series.scaling} scaling" if series.claimed or series.scaling else ""
     )
     # A rate per worker is multiplied by the workers, so its unit is none of the table's.
-    units = ((measure, (series.unit,)),) if series.metric != "rate_per_worker" else ()
-    return ScalingTable(series.name, rows, measure, title, units=units, place="row")
+    own = series.unit if series.metric != "rate_per_worker" else ""
+    units = ((measure, (own,)),) if own else ()
+    origins = {
+        "workers": (series.counted, ""),
+        measure: (series.metric, own),
+        "batch": ("global_batch_size", ""),
+        "work": ("parameters", ""),
+        "quality": (series.quality.metric, series.quality.unit) if series.quality else ("", ""),
+    }
+    headings = tuple((r, *origins[r]) for r in origins if r == "workers" or columns.get(r))
+    return ScalingTable(
+        series.name, rows, measure, title, units=units, place="row", headings=headings
+    )
 
 
 def _numbered(workers):

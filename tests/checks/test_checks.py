@@ -917,6 +917,6 @@ def test_a_slip_names_an_exception_that_python_has_and_says_what_was_wrong():
     task.sequence("sizes", expect=[1, 2])
     assert [verdict.slip for verdict in task.verdicts] == [
         "raised ValueError",
-        "is a number of bytes, and a time is asked for: write it like '1.5 s'",
+        "is a number of bytes, and a time is asked for: write it like '35 ms', '90 s' or '2 h'",
         "item 1 is a text, not a number",
     ]

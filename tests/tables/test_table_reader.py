@@ -70,10 +70,80 @@ def test_the_columns_of_a_scaling_table_are_read_as_they_are(read):
         ("hours", 324000),
         ("ms/step", 0.09),
         ("**Duration (s)**", 90),
+        ("Laufzeit (min)", 5400),
+        ("Zeit [Std.]", 324000),
+        ("Rechenzeit in Sekunden", 90),
+        ("durée (ms)", 0.09),
+        ("dure\u0301e (ms)", 0.09),  # as macOS writes é
+        ("Tiempo (minutos)", 5400),
     ],
 )
 def test_a_unit_in_the_header_is_obeyed(read, header, seconds):
     assert read(f"# GPUs,{header}\n1,90\n").values == pytest.approx((seconds,))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Prozesse",
+        "Kerne",
+        "Knoten",
+        "GPUs",
+        "Anzahl GPUs",
+        "Anzahl der Prozesse",
+        "coeurs",
+        "cœurs",
+        "nœuds",
+        "núcleos",
+        "nodi",
+    ],
+)
+def test_workers_are_known_by_their_other_names(read, header):
+    assert pairs(read(f"{header};Durchsatz\n1;10,5\n2;20,25\n")) == [(1, 10.5), (2, 20.25)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "seconds"),
+    [
+        ("1h 32m 10s", 5530),
+        ("1h32m10.5s", 5530.5),
+        ("1 h 32 min", 5520),
+        ("1 Std. 32 Min.", 5520),
+        ("2 hours, 5 minutes", 7500),
+        ("1d 2h", 93600),
+        ("92m", 5520),
+        ("1:32:10", 5530),
+        ("92:10.25", 5530.25),
+        ("1m 500ms", 60.5),
+    ],
+)
+def test_a_duration_is_read_as_people_write_it(read, cell, seconds):
+    assert read(f'workers,time (ms)\n1,"{cell}"\n').values == pytest.approx((seconds,))
+
+
+@pytest.mark.parametrize("cell", ["32m 1h", "1h 1h", "1:32", "1h 32", "h 3m", "1h 3 parsecs"])
+def test_a_duration_that_may_mean_two_things_is_refused(refuse, cell):
+    assert "write it like 35 ms, 1h 32m 10s, 1:32:10 or" in refuse(f"workers,time\n1,{cell}\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "workers seconds\n1 60\n2 31\n",
+        "# workers seconds\n1 60\n2 31\n# the end\n",
+        "My runs by number of workers and seconds\n\nGPUs   Step time (s)  note\n----   ----  ----\n"
+        "   1   60             my laptop\n   2   31,0           again\n",
+        "workers\tseconds\n1\t60\n2\t31\n",
+    ],
+)
+def test_columns_may_be_parted_by_spaces(read, text):
+    assert pairs(read(text, "runs.txt")) == [(1, 60), (2, 31)]
+
+
+def test_a_row_of_more_words_than_the_header_is_refused_with_what_helps(refuse):
+    said = refuse("workers seconds\n1 60\n2 31 min\n", "runs.txt")
+    assert "line 3 must have at most 2 cells" in said
+    assert "two spaces" in said
 
 
 def test_a_unit_in_a_cell_goes_before_that_of_the_header(read):

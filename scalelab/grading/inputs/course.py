@@ -84,8 +84,9 @@ def roster(path: str | Path) -> list[str]:
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
+        cause = getattr(error, "strerror", None) or error
         raise Refusal(
-            f"--roster must be a CSV file of students, got {str(path)!r} ({error}): name another"
+            f"--roster must be a CSV file of students, got {str(path)!r} ({cause}): name another"
         ) from None
     head = [name.strip().lower() for name in rows[0]] if rows else []
     named = [name for name in ("id", "student", "student_id") if name in head]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scalelab.arguments import shown, whole
+from scalelab.arguments import meant, shown, whole
 from scalelab.measure.ranks import capacity, jobs, workers
 from scalelab.records import Sample
 from scalelab.refusal import Refusal
@@ -58,7 +58,7 @@ def find(name: str) -> Workload:
     if not (module and function):
         raise Refusal(
             f"job must be {', '.join(BUILT_IN)}, module:function or file.py:function, got {shown(name)}: "
-            "name a function, or start a whole program by --command"
+            f"{meant(name, BUILT_IN, 'name a function, or start a whole program by --command')}"
         )
     try:
         target = getattr(_imported(module), function)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from scalelab.cli import streams
+from scalelab.cli import streams, terminal
 from scalelab.refusal import Failure, Refusal
 
 SHOWN = 20  # students with remarks that the table names, besides all who failed
@@ -129,7 +129,7 @@ def _insist_on_walls(wish, executor):
 def _bar():
     from tqdm import tqdm
 
-    return tqdm(desc="grade", leave=False, file=sys.stderr, disable=None, unit="")
+    return tqdm(desc="grade", leave=False, file=sys.stderr, disable=terminal.quiet() or None, unit="")
 
 
 def _doctor(json):
