@@ -4,19 +4,24 @@ Format: Trace Event Format, "complete" events (ph X), microseconds; categories a
 in pytorch/kineto, libkineto/src/output_json.cpp and ActivityType.cpp. Reading judges nothing.
 """
 
+import json
 import math
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from scalelab.arguments import scalar
+from scalelab.arguments import scalar, shown
 from scalelab.files import files
 from scalelab.records import Machine
+from scalelab.refusal import Refusal
+from scalelab.spans import Span
 
 # One rank's trace of some steps has tens of megabytes.
 MOST = 2**29
 _FIRST_YEAR = 2015  # older dates are clocks that count from the start of the machine
 _MICROSECONDS = 1e16  # 300 years
+_LONGEST = 10**15  # nanoseconds, which a number of JSON holds exactly: 11 days
 
 
 class Event(NamedTuple):
@@ -70,6 +75,60 @@ def read(path: str | Path, most: int = MOST) -> Trace:
         machine=Machine(_machine(head), cores=None),
         date=_date(head, events),
     )
+
+
+def of_spans(rows: Mapping[str, Iterable[Span]], process: str = "scalelab") -> tuple[Event, ...]:
+    """Return the events of some sets of moments in nanoseconds, each under the name of its row. Section 3.5.
+
+    >>> of_spans({"compute": [(0, 1500)], "exposed": [(1500, 2000)]})[1].start
+    1500
+    """
+    return tuple(
+        Event(name, "span", process, name, start, end, None)
+        for name, spans in rows.items()
+        for start, end in spans
+    )
+
+
+def text(events: Iterable[Event], *, workers: int | None = None, rank: int = 0) -> str:
+    """Write events as a Chrome trace, which chrome://tracing and ui.perfetto.dev show.
+
+    Moments of a clock that started long ago count from the first of them. Section 3.5.
+
+    >>> json.loads(text(of_spans({"compute": [(0, 1500)]})))["traceEvents"][0]["dur"]
+    1.5
+    """
+    taken = list(events)
+    for event in taken:
+        moments = event[4:6] if isinstance(event, Event) else (None,)
+        if not all(type(moment) is int for moment in moments):
+            remedy = "give moments as whole nanoseconds"
+            raise Refusal(f"events must be kineto.Event, got {shown(event)}: {remedy}")
+        if event.end < event.start:
+            remedy = "give the start first"
+            raise Refusal(f"events must end after they start, got {shown(event)}: {remedy}")
+    if not taken:
+        raise Refusal("events must hold one at least, got none: was anything recorded?")
+    first, last = min(event.start for event in taken), max(event.end for event in taken)
+    if last - first > _LONGEST:
+        raise Refusal(
+            f"events must lie within {_LONGEST:,} ns, got {shown((first, last))}: is it one clock?"
+        )
+    base = first if max(-first, last) > _LONGEST else 0
+    head: dict[str, object] = {"displayTimeUnit": "ns", "baseTimeNanoseconds": base}
+    if workers is not None:
+        head["distributedInfo"] = {"world_size": workers, "rank": rank}
+    listed = [_written(event, base) for event in taken]
+    return json.dumps({**head, "traceEvents": listed}, separators=(",", ":")) + "\n"
+
+
+def _written(event, base):
+    begun, length = (event.start - base) / 1000, (event.end - event.start) / 1000
+    item = {"ph": "X", "name": event.name, "cat": event.kind, "pid": event.process}
+    item |= {"tid": event.thread, "ts": begun, "dur": length}
+    if event.correlation is not None:
+        item["args"] = {"correlation": event.correlation}
+    return item
 
 
 def _event(path, index, item):
