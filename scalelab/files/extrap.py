@@ -4,6 +4,8 @@ Format: github.com/extra-p/extrap, docs/file-formats.md. Extra-P wants five or m
 parameter, takes at most four parameters, and reads every sample of a point as a repetition.
 """
 
+import io
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -18,7 +20,7 @@ from scalelab.refusal import Refusal
 
 _MOST = 4
 _TAGS = ("PARAMETER", "POINTS", "METRIC", "REGION", "DATA")
-_OPENING = re.compile(r"(?:\s*#.*\n|\s*\n)*PARAMETER[ \t]")
+_PREAMBLE = 1000  # lines of comments that may stand above
 _TIME = re.compile(
     r"(?:.*[\s_])?(?:times?|seconds?|runtime|walltime|duration)(?:[\s_\[(].*)?", re.I
 )
@@ -87,7 +89,9 @@ def written(text: str) -> bool:
     >>> written("# of a job\nPARAMETER p\n"), written("PARAMETERS,seconds")
     (True, False)
     """
-    return bool(_OPENING.match(text))
+    lines = (line.split(None, 1) for line in itertools.islice(io.StringIO(text), _PREAMBLE))
+    first = next((words for words in lines if words and not words[0].startswith("#")), [])
+    return len(first) == 2 and first[0] == "PARAMETER"
 
 
 def read(

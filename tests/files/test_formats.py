@@ -720,6 +720,8 @@ HARM = {
     "cut gzip": gzip.compress(b"0" * 10**5)[:60],
     "damaged gzip": gzip.compress(b"0" * 10**5)[:40] + b"\xff" * 40,
     "zeros": b"\0" * 1000,
+    "blank": b"\n" * 10**5,
+    "comments": b" \n# of nothing\n" * 10**4,
     "wrong type": b"5",
     "null": b"null",
     "infinity": b'{"record": "Machine", "name": "m", "cores": 1, "memory": Infinity}',
