@@ -1,7 +1,8 @@
 """Traces in Chrome's JSON format, as PyTorch's profiler (Kineto) writes them: what ran when.
 
-Format: Trace Event Format, "complete" events (ph X), microseconds; categories and header fields as
-in pytorch/kineto, libkineto/src/output_json.cpp and ActivityType.cpp. Reading judges nothing.
+Format: Trace Event Format, events with a duration (ph X, or B and E), microseconds; categories and
+header fields as in pytorch/kineto, libkineto/src/output_json.cpp and ActivityType.cpp. Reading judges
+nothing.
 """
 
 import json
@@ -60,10 +61,18 @@ def read(path: str | Path, most: int = MOST) -> Trace:
         raise files.wrong(
             path, "", 'hold a list "traceEvents"', type(data).__name__, "give a trace of a profiler"
         )
-    events = tuple(filter(None, (_event(path, i, item) for i, item in enumerate(listed))))
+    begun: dict[str, list[tuple[str, dict[str, object]]]] = {}
+    events = tuple(filter(None, (_event(path, i, item, begun) for i, item in enumerate(listed))))
+    if left := next((of[-1] for of in begun.values() if of), None):
+        remedy = "was the program stopped?"
+        raise files.wrong(path, left[0], "end (ph E), as it begins", "no end", remedy)
     if not events:
         raise files.wrong(
-            path, "", "hold events with a duration (ph X)", "none", "was anything recorded?"
+            path,
+            "",
+            "hold events with a duration (ph X, or B and E)",
+            "none",
+            "was anything recorded?",
         )
     group = head.get("distributedInfo")
     workers, rank = (_count(group, key) for key in ("world_size", "rank"))
@@ -131,24 +140,43 @@ def _written(event, base):
     return item
 
 
-def _event(path, index, item):
+def _event(path, index, item, begun):
     """Return the Event, or None for flows, counters, names and instants."""
     place = f"traceEvents[{index}]"
     if not isinstance(item, dict):
         raise files.wrong(path, place, "be an object", item, "is it a trace?")
     phase = item.get("ph")
     if phase in ("B", "E"):
-        raise files.wrong(
-            path, place, "be a complete event (ph X)", phase, "export it with PyTorch's profiler"
-        )
+        return _half(path, place, item, begun)
     if phase != "X":
         return None
+    start = _nanoseconds(path, place, "ts", item, -_MICROSECONDS)
+    return _made(path, place, item, start, start + _nanoseconds(path, place, "dur", item, 0))
+
+
+def _half(path, place, item, begun):
+    """Keep the beginning of an event, or return the Event that ends here: the last begun on its thread."""
+    stack = begun.setdefault(repr((item.get("pid"), item.get("tid"))), [])
+    if item["ph"] == "B":
+        stack.append((place, item))
+        return None
+    if not stack:
+        remedy = "is the trace whole?"
+        raise files.wrong(path, place, "end what began on its thread", "no beginning", remedy)
+    where, first = stack.pop()
+    start = _nanoseconds(path, where, "ts", first, -_MICROSECONDS)
+    end = _nanoseconds(path, place, "ts", item, -_MICROSECONDS)
+    if end < start:
+        remedy = "are the events in order?"
+        raise files.wrong(path, f"{place}.ts", f"be {first['ts']} or later", item["ts"], remedy)
+    return _made(path, where, first, start, end)
+
+
+def _made(path, place, item, start, end):
     name, kind, args = item.get("name"), item.get("cat", ""), item.get("args") or {}
     if not (isinstance(name, str) and isinstance(kind, str) and isinstance(args, dict)):
         expected = "have text for name and cat, an object for args"
         raise files.wrong(path, place, expected, item, "mend it")
-    start = _nanoseconds(path, place, "ts", item, -_MICROSECONDS)
-    end = start + _nanoseconds(path, place, "dur", item, 0)
     names = item.get("pid"), item.get("tid"), args.get("correlation")
     named = (value if isinstance(value, (int, str)) else None for value in names)
     process, thread, correlation = named

@@ -445,6 +445,44 @@ def test_a_trace_survives_to_the_nanosecond(taken, workers, tmp_path_factory):
     assert trace.workers == workers
 
 
+@settings(deadline=None)
+@given(taken=st.lists(events, min_size=1, max_size=4), order=st.randoms())
+def test_events_in_two_halves_are_the_same_events(taken, order, tmp_path_factory):
+    """As Chrome and Horovod write them; each here on a thread of its own, the last one around the first."""
+    alone = [event._replace(thread=k) for k, event in enumerate(taken)]
+    outer = alone[0]._replace(name="outer", start=alone[0].start - 7, end=alone[0].end + 7)
+    halves = []
+    for event in (outer, *alone):
+        (item,) = json.loads(kineto.text([event]))["traceEvents"]
+        end = {"ph": "E", "pid": item["pid"], "tid": item["tid"], "ts": event.end / 1000}
+        del item["dur"]
+        halves.append([item | {"ph": "B"}, end])
+    nested = [halves[0][0], *halves[1], halves[0][1]]  # the order on a thread is kept
+    lanes = [nested, *halves[2:]]
+    mixed = []
+    while lanes := [lane for lane in lanes if lane]:
+        mixed.append(order.choice(lanes).pop(0))
+    path = tmp_path_factory.mktemp("trace") / "trace.json"
+    path.write_text(json.dumps(mixed))
+    assert sorted(kineto.read(path).events, key=repr) == sorted([outer, *alone], key=repr)
+
+
+@pytest.mark.parametrize(
+    ("halves", "said"),
+    [
+        ([("E", 1, 2)], "[0] must end what began on its thread"),
+        ([("B", 1, 2), ("E", 2, 3)], "[1] must end what began on its thread"),
+        ([("B", 1, 2)], "[0] must end (ph E), as it begins"),
+        ([("B", 1, 2), ("E", 1, 1)], "[1].ts must be 2 or later, got 1"),
+        ([("B", 1, "x"), ("E", 1, 3)], "[0].ts must be a number of microseconds"),
+    ],
+)
+def test_halves_that_do_not_meet_are_refused(halves, said, tmp_path):
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps([{"ph": p, "tid": t, "ts": ts, "name": "a"} for p, t, ts in halves]))
+    refused(kineto.read, path, f"traceEvents{said}")
+
+
 def test_the_parts_of_a_measured_step_become_a_trace(tmp_path):
     from scalelab.measure.trace import timeline
 
