@@ -1,4 +1,4 @@
-"""The cells of a file, whatever it is: CSV of any delimiter, a table of Markdown, JSON, or another tool's."""
+"""The cells of a file, whatever it is: CSV of any delimiter, a table of Markdown, or JSON."""
 
 import csv
 import re
