@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import click
 
-from scalelab import __version__
+from scalelab import __version__, extras
 from scalelab.arguments import meant, shown
 from scalelab.cli import (
     audit,
@@ -159,6 +159,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if error.output:
             click.echo(error.output, err=True)
     except Exception as error:
+        lacking = extras.missing(error) if isinstance(error, ModuleNotFoundError) else None
+        if lacking is not None:
+            sys.exit(_said(lacking, 2))
         if sys.flags.dev_mode:
             raise
         what = f"{type(error).__name__}: {error}"

@@ -1,5 +1,7 @@
 """Files that come from elsewhere, and files that are whole at any moment.
 
-`files` reads text, `workbook` sheets, `atomic` writes; `formats` knows records in every form:
-`spreadsheet`, `extrap`, `kineto` traces and `nccl` tests.
+`files` reads text, `workbook` sheets, `atomic` writes; `formats` knows samples in every form:
+`spreadsheet` and the files of other tools, `hyperfine`, `pyperf`, `extrap` and `nccl` tests. `cells` is
+what a sample is in those with names for everything. `torch_benchmark` takes objects, `kineto` reads and
+writes traces.
 """

@@ -68,10 +68,14 @@ def parsed(path: str | Path, most: int = MOST) -> Any:
     return loaded(path, text(path, most))
 
 
-def loaded(path: str | Path, content: str) -> Any:
-    """Return what JSON text means; the path is for the words."""
+def loaded(path: str | Path, content: str, once: bool = False) -> Any:
+    """Return what JSON text means; the path is for the words. With `once`, no key may stand twice."""
     try:
-        return json.loads(content, strict=False)
+        return json.loads(content, strict=False, object_pairs_hook=_once if once else None)
+    except _TwiceError as error:
+        raise wrong(
+            path, "", "have each key once in an object", error.args[0], "leave one of the two"
+        ) from None
     except json.JSONDecodeError as error:
         place, given = f"line {error.lineno} column {error.colno}", content[error.pos :][:20]
         raise wrong(path, place, "continue as JSON", given or "the end", "is it cut off?") from None
@@ -81,6 +85,18 @@ def loaded(path: str | Path, content: str) -> Any:
         ) from None
     except ValueError as error:  # an integer of thousands of digits
         raise wrong(path, "", "hold numbers that fit", str(error), "look for digits") from None
+
+
+class _TwiceError(Exception):
+    """A key that stands twice in one object of JSON."""
+
+
+def _once(pairs):
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _TwiceError(next(name for name in names if names.count(name) > 1))
+    return made
 
 
 def record(path: str | Path, content: str | None = None) -> records.Record:

@@ -7,24 +7,17 @@ ignore the rest. Numbers and lists are written as in JSON, text as it is.
 import csv
 import io
 import itertools
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
-from scalelab import stored
 from scalelab.arguments import shown
-from scalelab.files import files
-from scalelab.records import Machine, Recording, Sample
+from scalelab.files import cells, files
+from scalelab.records import Machine, Recording
 from scalelab.refusal import Refusal
 
-_PLAIN = {
-    f.name: f.type for f in fields(Sample) if f.name not in ("seconds", "given", "machine", "kind")
-}
-_MACHINE = {f"machine.{f.name}": f.type for f in fields(Machine)}
 _NUMBERED = ("sample", "run", "seconds")
 _TITLES = ("title", "note")
 
@@ -32,6 +25,7 @@ _TITLES = ("title", "note")
 def text(recording: Recording) -> str:
     """Write a Recording as CSV. Section 3.1.
 
+    >>> from scalelab.records import Sample
     >>> step = Sample("a step", (0.5, 0.25), 1, Machine("laptop", 4), "2025-11-20", given={"workers": 2})
     >>> print(text(Recording("Steps", (step,)))[:59])
     sample,run,seconds,label,workers,inner,date,stopped,advice,
@@ -40,7 +34,7 @@ def text(recording: Recording) -> str:
     if not samples:
         raise Refusal("recording must hold a sample, got none: CSV is made of their rows")
     conditions = list(dict.fromkeys(name for s in samples for name in s.given))
-    own = {*_PLAIN, *_NUMBERED, *_TITLES}
+    own = {*cells.PLAIN, *_NUMBERED, *_TITLES}
     clash = [
         c for c in conditions if c in own or c.startswith("machine.") or c != c.strip() or not c
     ]
@@ -48,7 +42,7 @@ def text(recording: Recording) -> str:
         raise Refusal(
             f"conditions must have names that no column has, got {shown(clash[0])}: rename it"
         )
-    columns = [*_NUMBERED, "label", *conditions, *list(_PLAIN)[1:], *_MACHINE, *_TITLES]
+    columns = [*_NUMBERED, "label", *conditions, *list(cells.PLAIN)[1:], *cells.MACHINE, *_TITLES]
     lines: list[str] = []
     # The writer's own line ending, so that it quotes both of its characters inside a cell.
     writer = csv.DictWriter(SimpleNamespace(write=lines.append), columns, lineterminator="\r\n")
@@ -56,7 +50,11 @@ def text(recording: Recording) -> str:
     # Runs are numbered through for each number of workers: two samples of it hold different runs.
     runs: defaultdict[object, Iterator[int]] = defaultdict(lambda: itertools.count(1))
     for number, sample in enumerate(samples, 1):
-        row = _row(sample) | {"sample": number, "title": recording.title, "note": recording.note}
+        row = (
+            cells.stated(sample)
+            | cells.conditions(sample)
+            | {"sample": number, "title": recording.title, "note": recording.note}
+        )
         for seconds in sample.seconds:
             run = next(runs[sample.given.get("workers")])
             writer.writerow(row | {"run": run, "seconds": repr(seconds)})
@@ -94,61 +92,10 @@ def read(path: str | Path, *, machine: Machine | None = None, date: str = "") ->
     return Recording(title, tuple(made), note)
 
 
-def _row(sample):
-    """Return the cells that all repetitions share."""
-    row = {name: _cell(kind, getattr(sample, name)) for name, kind in _PLAIN.items()}
-    row |= {
-        name: _cell(kind, getattr(sample.machine, name.partition(".")[2]))
-        for name, kind in _MACHINE.items()
-    }
-    for name, value in sample.given.items():
-        ambiguous = not isinstance(value, str) or _condition(value) != value or not value
-        row[name] = json.dumps(value) if ambiguous else value
-    return row
-
-
-def _cell(kind, value):
-    if kind is str:
-        return value
-    return "" if value is None else json.dumps(stored.plain(value))
-
-
 def _sample(row, seconds, machine, date, title):
-    """Build a Sample from the cells of a row; an empty cell is a value that was not stated."""
-    stated = {name: value for name, value in row.items() if value or _PLAIN.get(name) is str}
-    host = {
-        n.partition(".")[2]: _value(kind, stated[n]) for n, kind in _MACHINE.items() if n in stated
-    }
-    if not host.get("name"):
-        if machine is None:
-            raise Refusal(
-                "row must say the machine, got no machine.name: add that column, or give machine="
-            )
-        host = stored.plain(machine) | host
-    data = {"label": title, "inner": 1, "seconds": seconds, "machine": {"cores": None} | host}
-    data |= {name: _value(kind, stated[name]) for name, kind in _PLAIN.items() if name in stated}
-    own = {*_PLAIN, *_MACHINE}
-    data["given"] = {
-        name: _condition(value)
-        for name, value in stated.items()
-        if name not in own and not name.startswith("machine.")
-    }
-    return stored.build(Sample, data | {"date": date})
-
-
-def _value(kind, cell):
-    if kind is str:
-        return cell
-    try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
-        return cell  # of the wrong type, which is then said where the field is known
-
-
-def _condition(cell):
-    """Return the number, truth or quoted text that a cell holds; else it is text as it stands."""
-    value = _value(None, cell)
-    return value if isinstance(value, (int, float, str)) else cell
+    own = {n: c for n, c in row.items() if n in cells.PLAIN or n.startswith("machine.")}
+    given = {n: cells.condition(c) for n, c in row.items() if c and n not in own}
+    return cells.sample(own, given, seconds, machine=machine, date=date, title=title)
 
 
 def _table(path):

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalelab.files import files, workbook
-from scalelab.records import Recording
+from scalelab.files import files, formats, hyperfine, workbook
+from scalelab.records import Recording, Sample
 from scalelab.refusal import Refusal
 from scalelab.tables import columns as _columns
 
 MOST_BYTES = 2**23
 MOST_ROWS = 20_000
 MOST_COLUMNS = 200
+_CONDITIONS = ("workers", "work", "batch", "scaling", "quality", "rate", "joules")
 _PREAMBLE = 20  # lines of title above a header
 # Two spaces before one, so that `Step time (ms)` is a heading; and only where no other delimiter shows.
 _SPACES = (r"\s{2,}|\t", r"\s+")
@@ -65,7 +66,9 @@ def source(path: str | Path, raw: bytes | None = None) -> tuple[str, str]:
 
 
 def of(path: str | Path, content: str) -> Grid:
-    """Return the Grid of the text of a CSV or JSON file."""
+    """Return the Grid of the text of a CSV or JSON file, or of what another tool measured."""
+    if (measured := formats.foreign(path, content)) is not None:
+        return of_recording(path, measured)
     if Path(path).suffix == ".json" or content.lstrip()[:1] in ("{", "["):
         return _json(path, content)
     return _csv(path, content)
@@ -175,7 +178,9 @@ def _json(path, content):
     data = files.loaded(path, content)
     title = ""
     if isinstance(data, dict) and data.get("record") == "Recording":
-        return _recording(path, content)
+        recording = files.record(path, content)
+        assert isinstance(recording, Recording)
+        return of_recording(path, recording)
     if isinstance(data, dict):
         texts = [data.get(key) for key in ("title", "name", "scaling", "note")]
         title = " ".join(text for text in texts if isinstance(text, str))
@@ -209,28 +214,40 @@ def _transposed(path, columns):
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
-def _recording(path, content):
-    """Rows of a run that this package recorded: one per repetition."""
-    recording = files.record(path, content)
-    assert isinstance(recording, Recording)
+def of_recording(path: str | Path, recording: Recording) -> Grid:
+    """Return the Grid of what was measured: a row for each repetition, conditions as columns."""
+    conditions = [
+        name
+        for name in dict.fromkeys(name for sample in recording.samples for name in sample.given)
+        if _columns.heading(name).role in _CONDITIONS
+    ]
+    by = [name for name in conditions if _columns.heading(name).role == "workers"]
+    if not by:
+        known = sorted({name for sample in recording.samples for name in sample.given})
+        expected, remedy = (
+            "say the workers of each sample",
+            "give it as in hyperfine -L workers 1,2,4,8",
+        )
+        raise files.wrong(path, "", expected, known or "no condition", remedy)
     rows: list[tuple[int, tuple[Any, ...]]] = []
-    first: dict[Any, dict[str, Any]] = {}
+    first: dict[Any, Sample] = {}
     for sample in recording.samples:
         given = sample.given
-        other = first.setdefault(given.get("workers"), given)
-        if differing := [k for k in given | other if given.get(k) != other.get(k)]:
+        other = first.setdefault(tuple(given.get(name) for name in by), sample)
+        differing = [k for k in given | other.given if given.get(k) != other.given.get(k)]
+        if not differing and sample.label != other.label:
+            differing = [other.label, sample.label]
+        if differing:
             expected = "differ in workers only"
             remedy = "keep the samples of one configuration"
             raise files.wrong(path, repr(sample.label), expected, differing, remedy)
-        conditions = [given.get(name) for name in ("workers", "work", "batch", "scaling")]
+        values = [given.get(name) for name in conditions]
+        failed = ["failed"] * any(caution.name == hyperfine.FAILED for caution in sample.advice)
         # Numbered through, because a recording that was added to holds a size more than once.
-        for seconds in sample.seconds:
-            rows.append(
-                (len(rows) + 1, (*conditions, seconds, str(len(rows) + 1), sample.machine.name))
-            )
+        for cell in (*sample.seconds, *failed):
+            rows.append((len(rows) + 1, (*values, cell, str(len(rows) + 1), sample.machine.name)))
     _at_most(path, "", len(rows), MOST_ROWS, "rows")
-    names = ("workers", "work", "batch", "scaling", "seconds", "run", "machine")
-    headings = tuple(_columns.heading(name) for name in names)
+    headings = tuple(_columns.heading(name) for name in (*conditions, "seconds", "run", "machine"))
     return Grid(headings, tuple(rows), f"{recording.title} {recording.note}".strip(), "repetition")
 
 

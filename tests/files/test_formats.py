@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from scalelab import data, records
-from scalelab.files import atomic, extrap, files, formats, kineto, spreadsheet
+from scalelab.files import atomic, extrap, files, formats, hyperfine, kineto, pyperf, spreadsheet
 from scalelab.files.nccl import nccl_tests
 from scalelab.records import Machine, Recording, Sample
 from scalelab.refusal import Failure
@@ -101,7 +101,7 @@ def test_what_is_written_is_valid_and_read_back_the_same(record):
 
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for name in (*PRINTED, "nccl_all_reduce.json", "step_rank0.json"):
+    for name in (*PRINTED, "nccl_all_reduce.json", "step_rank0.json", "hyperfine_workers.json"):
         (tmp_path / name).write_bytes((SAMPLES / name).read_bytes())
     page = (ROOT / "book" / "records.md").read_text()
     examples = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
@@ -705,6 +705,9 @@ READERS = [
     (spreadsheet.read, ".csv"),
     (kineto.read, ".json"),
     (nccl_tests.read, ".json"),
+    (hyperfine.read, ".json"),
+    (pyperf.read, ".json"),
+    (extrap.read, ".txt"),
 ]
 every_reader = pytest.mark.parametrize(("read", "suffix"), READERS)
 HARM = {
@@ -717,6 +720,8 @@ HARM = {
     "cut gzip": gzip.compress(b"0" * 10**5)[:60],
     "damaged gzip": gzip.compress(b"0" * 10**5)[:40] + b"\xff" * 40,
     "zeros": b"\0" * 1000,
+    "blank": b"\n" * 10**5,
+    "comments": b" \n# of nothing\n" * 10**4,
     "wrong type": b"5",
     "null": b"null",
     "infinity": b'{"record": "Machine", "name": "m", "cores": 1, "memory": Infinity}',
@@ -769,11 +774,12 @@ def test_what_is_no_file_becomes_one_sentence(read, suffix, tmp_path):
         read(f"\0{suffix}")
 
 
-@given(raw=st.binary(max_size=200), index=st.integers(0, 10**6), which=st.integers(0, 4))
+@given(raw=st.binary(max_size=200), index=st.integers(0, 10**6), which=st.integers(0, 7))
 def test_a_sample_with_some_bytes_replaced_is_read_or_refused(raw, index, which, tmp_path_factory):
     names = ["nccl_all_reduce.txt", "nccl_all_reduce.json", "step_rank0.json", "r.csv", "r.json"]
+    names += ["hyperfine_workers.json", "pyperf_workers.json", "extrap.txt"]
     name = names[which]
-    if name[0] == "r":
+    if name in ("r.csv", "r.json"):
         text = spreadsheet.text(SWEEP) if "csv" in name else records.to_json(STEP)
         content = text.encode()
     else:

@@ -662,7 +662,7 @@ GOOD = step(0, 10)
         ([step(3, 3)], "have steps that take time"),
         ([GOOD, kernel("a", 1, 2), kernel("b", 1, 2) | {"pid": 1}], "be of one device"),
         ([GOOD, 5], r"traceEvents\[1\] must be an object, got 5"),
-        ([GOOD, {"ph": "B", "ts": 1}], r"traceEvents\[1\] must be a complete event"),
+        ([GOOD, {"ph": "B", "ts": 1}], r"traceEvents\[1\] must end \(ph E\), as it begins"),
         ([GOOD | {"name": None}], r"traceEvents\[0\] must have text for name"),
         ([GOOD | {"cat": 3}], r"traceEvents\[0\] must have text for name"),
         ([GOOD | {"args": [1]}], r"traceEvents\[0\] must have text for name"),
