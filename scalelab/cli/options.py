@@ -41,9 +41,7 @@ def sizes(text: str, option: str = "--bytes") -> list[int]:
     from scalelab import units
 
     return [
-        int(part)
-        if part.isdecimal() and len(part) < 16
-        else round(units.parse(part, "B", option))
+        int(part) if part.isdecimal() and len(part) < 16 else round(units.parse(part, "B", option))
         for part in text.split(",")
     ]
 
