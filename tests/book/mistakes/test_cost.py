@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from scalelab import curves, data, plan, records
+from scalelab import curves, data, plan, records, show
 from scalelab.measure.ranks import jobs as ranks
 from scalelab.measure.trace import profile
 from scalelab.models import cost, machines, network, scaling, waiting
-from scalelab.show import table
 from scalelab.show.plots import cost as figures
 from tests.learning import planned
 from tests.notebooks import ROOT
@@ -35,7 +34,7 @@ def run(*names, **given):
     known = {
         "np": np, "data": data, "curves": curves, "cost": cost, "nnls": nnls, "network": network,
         "machines": machines, "waiting": waiting, "plan": plan, "figures": figures,
-        "records": records, "scaling": scaling, "table": table,
+        "records": records, "scaling": scaling, "show": show,
     }  # fmt: skip
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

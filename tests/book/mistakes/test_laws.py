@@ -7,9 +7,10 @@ import nbformat
 import numpy as np
 import pytest
 
-from scalelab import curves, data
+from scalelab import curves, data, records
 from scalelab.curves.families import BY_NAME
 from scalelab.models import scaling
+from scalelab.show import plots
 from scalelab.show.plots import laws as figures
 from tests.notebooks import ROOT
 
@@ -29,9 +30,10 @@ def run(*names, source=CHAPTER, **given):
     shown = []
     names_known = {
         "np": np, "scaling": scaling, "curves": curves, "data": data, "figures": figures,
-        "records": __import__("scalelab.records").records, "plots": SimpleNamespace(MODEL=None),
-        "table": lambda columns, *_, **__: shown.append(columns), "print": lambda *_, **__: None,
-        "Figure": lambda chart: shown.append(chart), "laws": scaling.laws, "shown": shown,
+        "records": records, "print": lambda *_, **__: None, "laws": scaling.laws, "shown": shown,
+        "show": SimpleNamespace(
+            table=lambda columns, *_, **__: shown.append(columns), Figure=shown.append, plots=plots
+        ),
     }  # fmt: skip
     namespace = names_known | given
     for name in names:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from scalelab import data, links
+from scalelab import data, links, show
 from scalelab.links import regimes
 from scalelab.models import machines, network
 from scalelab.models.machines import hardware
@@ -24,7 +24,6 @@ from scalelab.models.network import (
     overlap,
 )
 from scalelab.models.network.network import Network
-from scalelab.show import plots
 from scalelab.show.plots import network as figures
 from tests.notebooks import ROOT, chapter
 
@@ -37,7 +36,8 @@ COUNTS = ("none", "one", "two", "three", "four", "five", "six")
 
 def run(*names, **given):
     """Run cells of the chapter in order; return what they leave behind and what they print."""
-    known = {"np": np, "network": network, "figures": figures, "machines": machines} | given
+    known = {"np": np, "network": network, "figures": figures, "machines": machines}
+    known |= {"show": show} | given
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         for name in names:
             exec(compile(CELLS[name], name, "exec"), known)
@@ -290,7 +290,7 @@ def test_busbw_stands_beside_the_sum_of_the_cards_of_a_node():
     (took,) = sweep.seconds[sweep.size == 2**32]
     shown = bandwidth.bus_bandwidth(2**32, took, 32)
     card = bandwidth.nic_bandwidth(2**32, took, nodes=4, nics=8)
-    left, _ = run("busbw-two", table=lambda *_, **__: None, plots=plots)
+    left, _ = run("busbw-two")
     ratio = left["flattery"][list(left["nodes"]).index(4)]
     assert shown / (8 * card) == pytest.approx(ratio)
     assert shown / card > 10
@@ -428,7 +428,7 @@ def test_eight_sizes_get_one_line_whatever_they_show():
 def test_a_second_node_gains_more_where_the_exchange_hides():
     """1.56 times is what waiting leaves; were everything hidden, twice the GPUs would be twice as fast."""
     cells = ("hierarchy-code", "hierarchy-flat", "ledger-code", "ledger-tokens", "ledger-two-nodes")
-    left, printed = run(*cells, table=lambda *_, **__: None, plots=plots)
+    left, printed = run(*cells)
     computing, calls = left["computing"], left["tensor"].calls
     fastest = min(left["prices"](left["tensor"].size, 2, left["nvlink"]).values())
     waiting = left["one"] / (computing / 2 + calls * fastest)
@@ -482,7 +482,7 @@ def test_gloo_carries_two_buckets_at_a_time():
 def test_the_leaf_that_the_text_points_at_has_children_in_the_other_tree_and_is_not_the_middle():
     """Worker 5 as the drawing counts, from 1; of the two in the middle, worker 4 is no leaf above."""
     above, below = (
-        {r + 1: parent + 1 for r, parent in enumerate(tree)} for tree in messages.two_trees(8)
+        {r + 1: parent + 1 for r, parent in tree.items()} for tree in messages.two_trees(8)
     )
     assert "worker 5: a leaf of the tree above, it has two children" in CELLS["trees-drawing-read"]
     assert 5 not in above.values()

@@ -190,7 +190,7 @@ def test_no_cell_takes_away_a_name_that_was_imported():
     imported = {alias.asname or alias.name for node in imports for alias in node.names}
     names = [node for node in nodes if isinstance(node, ast.Name)]
     stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
-    assert "claim" in imported
+    assert "show" in imported
     assert not imported & stored
 
 

@@ -1,6 +1,7 @@
 """Mistakes that section 3.3 made once, each as it was: none may come back."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,8 +9,8 @@ import pytest
 from scalelab.data import datasets
 from scalelab.models import scaling
 from scalelab.models.scaling import laws, study
-from scalelab.show import columns
-from scalelab.show.plots import MODEL, study as figures
+from scalelab.show import columns, plots
+from scalelab.show.plots import study as figures
 from tests.notebooks import chapter
 
 STRONG, WEAK = (datasets.load(f"mfc_frontier_{lens}_rdmaT") for lens in ("strong", "weak"))
@@ -33,8 +34,7 @@ def test_steps_are_counted_whole():
     names = {
         "np": np,
         "scaling": scaling,
-        "plots": type("plots", (), {"MODEL": MODEL}),
-        "table": lambda given, *_, **__: shown.update(given),
+        "show": SimpleNamespace(plots=plots, table=lambda given, *_, **__: shown.update(given)),
     }
     exec(cell("03_study", "least_steps, least_samples ="), names)
     assert 11_250 in list(shown["steps"])

@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pytest
 
+from scalelab import show
 from scalelab.measure.serving import load
 from scalelab.models import machines, waiting
-from scalelab.show import drawings
 from scalelab.show.plots import tail as figures
 from tests.notebooks import chapter
 from tests.show.drawings import every
@@ -20,7 +20,7 @@ CELLS = {cell["id"]: cell["source"] for cell in chapter("04_tail").nb.cells}
 
 def ran(cell, **names):
     """Run one cell of the chapter with names of our own; return what it printed, and its names."""
-    names |= {"np": np, "waiting": waiting}
+    names |= {"np": np, "waiting": waiting, "show": show}
     with contextlib.redirect_stdout(io.StringIO()) as said:
         exec(CELLS[cell], names)
     return said.getvalue(), names
@@ -181,7 +181,7 @@ def test_a_line_through_the_batches_is_drawn_whatever_was_measured():
     sizes = [1, 2, 4, 8, 16, 32, 64]
     took = 1e-3 * np.array(sizes) ** 1.2
     known = {"sizes": sizes, "took": took, "timed": [type("Timed", (), {"stamp": None})]}
-    said, names = ran("batching-fit", table=lambda *_, **__: None, **known)
+    said, names = ran("batching-fit", **known)
     assert names["a"] < 0
     assert names["line"] == pytest.approx(names["a"] + names["b"] * np.array(sizes))
     assert said.startswith("a = -")
@@ -261,7 +261,7 @@ PLAYED = {
 @pytest.mark.parametrize("cell", PLAYED)
 def test_what_the_page_plays_is_what_was_tested_and_read_in_a_browser(cell):
     *body, shown = ast.parse(CELLS[cell]).body
-    names = {"np": np, "drawings": drawings}
+    names = {"np": np, "show": show}
     exec(compile(ast.Module(body, []), cell, "exec"), names)
     played = eval(compile(ast.Expression(shown.value), cell, "eval"), names)
     assert played.html() == every()[PLAYED[cell]]().html()

@@ -14,8 +14,9 @@ from hypothesis import given, strategies as st
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
+from scalelab import show
 from scalelab.models import graphs, network
-from scalelab.show import columns, drawings, plots
+from scalelab.show import drawings
 from scalelab.show.plots import workdepth as figures
 from tests.notebooks import ROOT
 
@@ -32,8 +33,8 @@ def run(*names, **given):
     def keep(*parts, end="\n"):
         lines.append(" ".join(map(str, parts)) + end)
 
-    known = {"np": np, "torch": torch, "graphs": graphs, "network": network, "plots": plots}
-    known |= {"figures": figures, "Figure": lambda chart: chart, "table": columns.table}
+    known = {"np": np, "torch": torch, "graphs": graphs, "network": network}
+    known |= {"figures": figures, "show": show}
     namespace = known | {"print": keep} | given
     for name in names:
         exec(compile(CHAPTER[name], name, "exec"), namespace)
