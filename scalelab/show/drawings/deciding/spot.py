@@ -68,8 +68,8 @@ def spot_runs(
         Drawing(
             name,
             f"A job of {useful / HOUR:g} hours on spot machines: {name}",
-            f"A line is {LINE} hours. A block is as high as the machines that are paid, and a tick below it "
-            "is a checkpoint. An arrow from above takes a machine away.",
+            f"A line is {LINE} hours. A block is as high as the machines that are paid, and thin where none "
+            "is. A tick below it is a checkpoint. An arrow from above takes a machine away.",
             _WIDE,
             _TOP + _PITCH * lines,
             tuple(_frames(useful, *ways[name], told[name], on_demand)),
@@ -145,7 +145,7 @@ def _frames(useful, offer, interval, spells, on_demand):
                      "and no work is done."),
     ]  # fmt: skip
     for spell in rest[:-1]:
-        moments.append((spell.back, _again(spell)))
+        moments.append((spell.back, _again(offer, spell)))
     moments.append((rest[-1].back, _done(useful, offer, rest[-1].back, spells, on_demand)))
     for step, (now, caption) in enumerate(moments):
         yield Frame(
@@ -177,10 +177,9 @@ def _open(spell):
 
 def _taken(offer, spell):
     if spell.held > spell.saved:
-        return (
-            "One machine is taken away, and all must stop. The last "
-            f"{_long(spell.held - spell.saved)}, since it saved, are lost."
-        )
+        lost = _long(spell.held - spell.saved)
+        what = f"The last {lost}, since it saved," if spell.checkpoints else f"All {lost} of work"
+        return f"One machine is taken away, and all must stop. {what} are lost."
     notice = f"With {offer.notice:.0f} s of notice nothing is lost."
     return f"One machine is taken away, and all must stop. {notice}"
 
@@ -194,16 +193,18 @@ def _waits(offer, spell):
     return f"{_long(spell.found - spell.held)} pass until another is found. Meanwhile {kept}."
 
 
-def _again(spell):
+def _again(offer, spell):
+    back = f"{_long(spell.back - spell.found)} to come back"
+    if spell.back - spell.found < offer.restart:  # the next is taken away meanwhile
+        back = f"{_long(spell.back - spell.found)} of coming back, which is cut short"
     if spell.held == spell.begin:
         return (
             f"One is taken away while the job comes back: {_long(spell.found - spell.held)} of waiting, and "
-            f"{_long(spell.back - spell.found)} to come back."
+            f"{back}."
         )
     lost = spell.held - spell.saved
     what = f"{_long(lost)} of work lost" if lost > 0 else "nothing lost"
     waits = f"{_long(spell.found - spell.held)} of waiting"
-    back = f"{_long(spell.back - spell.found)} to come back"
     return f"{_long(spell.held - spell.begin)} later one is taken away again: {what}, {waits}, and {back}."
 
 

@@ -73,7 +73,7 @@ def steps(jobs: Mapping[str, Step], workers: Sequence[int]) -> list[Drawing]:
     return [
         Drawing(
             name,
-            f"A step on {sizes[0]} to {sizes[-1]} GPUs: {name}",
+            f"A step on {took[name][0].workers} to {took[name][-1].workers} GPUs: {name}",
             "Above, one step as wide as the paper, with a lane for a typical GPU, one for the slowest and "
             "one for the link. Below, a row for each size: the GPU-seconds of a step that are paid for.",
             _WIDE,

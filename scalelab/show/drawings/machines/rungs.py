@@ -50,9 +50,9 @@ def way_out(
     return Drawing(
         name,
         f"One step of a GPU: activations over {_through(crossings)}",
-        "A GPU, its memory and the others of its box stand within the edge of the box, other boxes outside. "
-        "Pipes lead from the GPU to each, as wide as they are fast. A tank fills with what has crossed its "
-        "pipe, and the bars below grow with time.",
+        f"{_inside(crossings)} stand within the edge of the box, other boxes outside. Pipes lead from the "
+        "GPU to each, as wide as they are fast. A tank fills with what has crossed its pipe, and the bars "
+        "below grow with time.",
         _WIDE,
         _HIGH,
         tuple(_frame(crossings, begins, arithmetic, until, now, said) for now, said in happens),
@@ -74,6 +74,10 @@ def _begins(crossings):
 
 def _through(crossings):
     return "NVLink" if not crossings[1].outside else "the network card"
+
+
+def _inside(crossings):
+    return f"A GPU{' and its memory' if crossings[1].outside else ', its memory and the others of its box'}"
 
 
 def _moved(one, begin, now):
@@ -186,7 +190,7 @@ def _moments(crossings, ends, arithmetic):
     found = [
         (
             0.0,
-            f"The bytes of one step set out at once. The pipes are as wide as the rungs are fast, {wide}.",
+            f"{_setting_out(begins)} The pipes are as wide as the rungs are fast, {wide}.",
         ),
         (
             0.001,
@@ -217,6 +221,14 @@ def _moments(crossings, ends, arithmetic):
         )
     )
     return found
+
+
+def _setting_out(begins):
+    late = [what for what, begin in begins.items() if begin]
+    if not late:
+        return "The bytes of one step set out at once."
+    first = " and the ".join(what for what, begin in begins.items() if not begin)
+    return f"The {first} of one step set out at once; the {' and the '.join(late)} queue."
 
 
 def _going(waiting, begins, now):

@@ -142,4 +142,4 @@ def _end(found, due, limit, waits):
             f"All are answered. The client tells of {_slow(told, limit)} slow request, and of none that it "
             f"sent late. From the plan, {_slow(planned, limit)} were slow."
         )
-    return f"All are answered, and {_slow(told, limit)} users waited for more than {ms(limit)} ms."
+    return f"All are answered, and {_slow(told, limit)} of the answers came after more than {ms(limit)} ms."

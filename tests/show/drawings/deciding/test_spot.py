@@ -123,3 +123,12 @@ def test_a_notice_is_one_of_the_times_it_saved_and_none_is_said_in_words():
     ticks = [shape for shape in noticed.shapes if shape.key.startswith("checkpoint")]
     assert f"saves {len(ticks)} times. The last of them was upon a notice." in noticed.caption
     assert "never saves" in drawn("saved every two hours").frames[1].caption
+
+
+def test_what_was_never_saved_is_lost_as_a_whole_and_a_return_may_be_cut_short():
+    """The next machine is taken 3 minutes into a return of 5."""
+    told = [frame.caption for frame in drawn("saved every two hours").frames]
+    assert "All 23 min of work are lost." in told[2]
+    cut = [frame.caption for frame in drawn("others kept").frames if "cut short" in frame.caption]
+    assert len(cut) == 1
+    assert cut[0].endswith("3 min of coming back, which is cut short.")

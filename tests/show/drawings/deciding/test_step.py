@@ -160,3 +160,10 @@ def test_a_caption_says_what_the_step_lost_to(way, k, caption):
 def test_what_is_no_step_or_no_size_is_refused(given, said):
     with pytest.raises(Refusal, match=said):
         steps(*given)
+
+
+def test_a_title_names_the_sizes_that_are_drawn():
+    """A pipeline of four stages takes four GPUs, and its micro-batches feed 32 copies at most."""
+    for one in SHOWN["step"]().drawings:
+        sizes = [int(frame.caption.split()[0].replace("One", "1")) for frame in one.frames]
+        assert f"on {min(sizes)} to {max(sizes)} GPUs" in one.title

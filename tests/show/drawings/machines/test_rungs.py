@@ -137,3 +137,12 @@ def test_how_many_times_as_long_the_arithmetic_takes_is_said_to_two_digits():
     arithmetic, weights, activations = 543.05e-3, 35e9 / 3350e9, 37.6e9 / 450e9
     assert f"{arithmetic / weights:.0f} times as long" in told
     assert f"{arithmetic / activations:.1f} times as long" in told
+
+
+def test_what_queues_for_the_card_does_not_set_out_and_the_box_holds_whom_it_shows():
+    """Activations over the card let the gradients wait, and come from other boxes."""
+    inside, over = drawn("inside the box"), drawn("over boxes")
+    assert inside.frames[0].caption.startswith("The bytes of one step set out at once.")
+    assert "others of its box" in inside.about
+    assert "the gradients queue" in over.frames[0].caption
+    assert "others of its box" not in over.about

@@ -98,3 +98,10 @@ def test_captions_say_what_the_client_does_not_do():
 def test_what_cannot_be_drawn_is_refused(given, said):
     with pytest.raises(Refusal, match=said):
         load_test("a test", *given, waits=True)
+
+
+def test_an_answer_that_came_late_is_no_wait_that_was_long():
+    """Six answers took more than 50 ms, and four of them had waited as long."""
+    last = drawn("users who come").frames[-1].caption
+    assert "answers came after more than" in last
+    assert "waited" not in last
