@@ -13,6 +13,7 @@ PURPOSES = {
         *("nbgrader", "nbformat", "nbconvert", "nbclient", "jupyter_client", "traitlets"),
         *("sqlalchemy", "markdown_it"),
     ),
+    "xlsx": ("openpyxl",),
     "cluster": ("distributed", "dask"),
     "postgres": ("psycopg",),
 }

@@ -39,13 +39,19 @@ _QUIET = ("-q", "--quiet")
 
 # What the package calls an argument, where no option of the command has that name.
 _TYPED = {
-    "targets": "--at", "iterations": "--repetitions", "grams": "--co2", "arguments": "--set",
-    "sizes": "--bytes", "job": "JOB",
+    "targets": "--at", "iterations": "--repeats", "repetitions": "--repeats", "grams": "--co2",
+    "arguments": "--set", "sizes": "--bytes", "job": "JOB",
 }  # fmt: skip
+_ARGUMENTS = "scalelab.arguments"
 
 
 class _Commands(click.Group):
     """The commands; what they refuse is told by the names that were typed."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Read a line, and remember how it was typed."""
+        context.meta[_ARGUMENTS] = tuple(args)
+        return super().parse_args(context, args)
 
     def invoke(self, context: click.Context) -> object:
         """Run a command."""
@@ -55,24 +61,28 @@ class _Commands(click.Group):
             command = self.commands.get(context.invoked_subcommand or "")
             if command is None:
                 raise
-            raise Refusal(_as_typed(str(refusal), command)) from refusal
+            raise Refusal(_as_typed(str(refusal), command, context.meta[_ARGUMENTS])) from refusal
 
 
-def _as_typed(sentence: str, command: click.Command) -> str:
+def _as_typed(sentence: str, command: click.Command, arguments: Sequence[str] = ()) -> str:
     """Return a refusal that begins with --deadline, and not with the deadline of a function.
 
     >>> _as_typed("limit must be in (0, 86400], got 0.0: it is in seconds", run.command)
     '--limit must be in (0, 86400], got 0.0: it is in seconds'
     """
-    typed = _TYPED | {
-        str(one.name): max(one.opts, key=len)
-        for one in command.params
-        if isinstance(one, click.Option)
-    }
-    opening = re.match(r"(?P<file>[^ ]+: )?(?P<name>[a-z_0-9]+)(?= must )", sentence)
-    if not opening or opening["name"] not in typed:
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    names = _TYPED | {str(one.name): _long(one) for one in options}
+    opening = re.match(r"(?P<file>[^ ]+: )?(?P<name>[a-z_0-9]+|--[a-z-]+)(?= must )", sentence)
+    if not opening:
         return sentence
-    return (opening["file"] or "") + typed[opening["name"]] + sentence[opening.end() :]
+    name = names.get(opening["name"], opening["name"])
+    given = [word.partition("=")[0] for word in arguments]
+    others = [other for one in options if name in one.opts for other in one.opts if other in given]
+    return (opening["file"] or "") + (others or [name])[0] + sentence[opening.end() :]
+
+
+def _long(option: click.Parameter) -> str:
+    return next((name for name in option.opts if name.startswith("--")), option.opts[0])
 
 
 def _usage(error: click.ClickException) -> str:
@@ -85,7 +95,7 @@ def _usage(error: click.ClickException) -> str:
         given, names = error.message.split("'")[1], list(map(str, option.type.choices))
         remedy = meant(given, names, "choose one")
         listed = f"{', '.join(names[:-1])} or {names[-1]}"
-        return f"{max(option.opts, key=len)} must be {listed}, got {shown(given)}: {remedy}"
+        return f"{_long(option)} must be {listed}, got {shown(given)}: {remedy}"
     if said.endswith("?"):  # Did you mean ...
         wrong, _, hint = said.partition(". ")
         return f"{wrong}: {hint[:1].lower()}{hint[1:]}" if hint else said

@@ -42,7 +42,7 @@ def sheets(path: str | Path, raw: bytes) -> list[tuple[str, str]]:
     except ImportError:
         raise Refusal(
             f"{path} must be read by openpyxl, got an environment without it: "
-            "pip install openpyxl, or save the sheet as CSV"
+            'pip install "scalelab[xlsx]", or save the sheet as CSV'
         ) from None
     try:
         # Twice: once for what the formulas came to, and once for where there are any.

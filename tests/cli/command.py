@@ -22,11 +22,14 @@ def scalelab(*arguments, text="", folder=ROOT, errors=None):
 
     Where `errors` is given, what is said besides the output goes there instead.
     """
+    # A kernel or a pager before may have left word of a terminal.
+    plain = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "FORCE_COLOR")}
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as out,
         tempfile.TemporaryFile("w+", encoding="utf-8") as err,
         mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()))),
         mock.patch.object(sys, "path", [*sys.path]),
+        mock.patch.dict(os.environ, plain, clear=True),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(errors or err),
         contextlib.chdir(folder),

@@ -556,7 +556,7 @@ def test_a_bug_is_called_one_and_its_traceback_is_kept(error, monkeypatch, capsy
 
 def test_a_terminal_that_knows_only_ascii_gets_its_answer():
     ascii_only = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
-    assert refusal(process("run", "µ", env=ascii_only)).startswith("job must be training")
+    assert refusal(process("run", "µ", env=ascii_only)).startswith("JOB must be training")
     assert process("machine", env=ascii_only).returncode == 0
 
 

@@ -56,7 +56,9 @@ def wheel(tmp_path_factory):
 
 def pip(python, *arguments):
     line = [sys.executable, "-m", "pip", "--python", python, "-q", "--disable-pip-version-check"]
-    done = subprocess.run([*line, *arguments], capture_output=True, text=True, check=False)
+    # On a path of the repository pip would find it installed.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([*line, *arguments], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done
 

@@ -30,6 +30,14 @@ def children():
     return Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
 
 
+@pytest.fixture
+def nobody_stays():
+    """No process that a test starts is there after it; one that was there before may be."""
+    before = children()
+    yield
+    assert [pid for pid in children() if pid not in before] == []
+
+
 def alive(pid):
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -122,11 +130,12 @@ def test_any_text_is_a_program_or_refused(line):
         ("import os; os.abort()", "was killed by SIGABRT"),
     ],
 )
+@pytest.mark.usefixtures("nobody_stays")
 def test_how_a_program_failed_is_said(code, fault):
     assert run(python(code)).fault == fault
-    assert children() == []
 
 
+@pytest.mark.usefixtures("nobody_stays")
 def test_what_cannot_be_started_says_why(tmp_path):
     plain, bare = tmp_path / "plain", tmp_path / "bare"
     plain.write_text("#!/bin/sh\n")
@@ -141,16 +150,15 @@ def test_what_cannot_be_started_says_why(tmp_path):
     }.items():
         with pytest.raises(Failure, match=said):
             run(program(line))
-    assert children() == []
 
 
+@pytest.mark.usefixtures("nobody_stays")
 def test_a_program_that_takes_too_long_ends_with_all_that_it_started(tmp_path):
     pid = tmp_path / "pid"
     line = f"sleep 600 & echo $! > {pid}; wait"
     done = run(program(line, shell=True), limit=0.7)
     assert done.fault == "took longer than 700 ms"
     assert gone(pid.read_text().strip())
-    assert children() == []
 
 
 def test_a_limit_does_nothing_to_what_ends_in_time():
@@ -163,6 +171,7 @@ def test_a_limit_does_nothing_to_what_ends_in_time():
 
 
 @pytest.mark.parametrize("ignoring", [False, True], ids=["polite", "stubborn"])
+@pytest.mark.usefixtures("nobody_stays")
 def test_ctrl_c_ends_the_program_and_all_that_it_started(tmp_path, ignoring):
     pids = tmp_path / "pids"
     trap = "trap '' TERM INT; " if ignoring else ""
@@ -177,7 +186,6 @@ def test_ctrl_c_ends_the_program_and_all_that_it_started(tmp_path, ignoring):
     with pytest.raises(KeyboardInterrupt):
         run(program(line, shell=True))
     assert all(gone(pid) for pid in pids.read_text().split())
-    assert children() == []
 
 
 def test_an_exact_number_of_runs_is_that(tmp_path):
