@@ -132,7 +132,7 @@ def test_another_archive_is_called_what_it_is(tmp_path, parts, said):
 def test_without_openpyxl_the_way_is_named(tmp_path, monkeypatch):
     file = book(tmp_path, ("a", ROWS))
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    assert "pip install openpyxl, or save the sheet as CSV" in refused(file)
+    assert 'pip install "scalelab[xlsx]", or save the sheet as CSV' in refused(file)
 
 
 def test_a_damaged_workbook_is_read_or_refused_in_a_sentence(tmp_path):
