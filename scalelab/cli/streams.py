@@ -204,7 +204,9 @@ def advice(recording: Recording) -> list[str]:
     for sample in recording.samples:
         for caution in sample.advice:
             cases.setdefault(caution.name, []).append((sample.label, caution.text))
-    return [
-        f"{label}{f' (and {len(more)} more)' if more else ''}: {text}"
-        for (label, text), *more in cases.values()
-    ]
+    told = []
+    for (label, text), *more in cases.values():
+        alike = all(other == text for _, other in more)
+        others = f" (and {len(more)} more{'' if alike else ', by numbers of their own'})"
+        told.append(f"{label}{others if more else ''}: {text}")
+    return told

@@ -35,7 +35,10 @@ _LOOKS = 0.2  # seconds between two looks at the bar
     "--precision", default="2 %", show_default=True, help="How well the answer must be known."
 )
 @click.option(
-    "--budget", default="5 s", show_default=True, help="Time for each command, once it has 6 runs."
+    "--budget",
+    default="5 s",
+    show_default=True,
+    help="Time for each command, once it has as many runs as an interval takes.",
 )
 @click.option("-s", "--setup", metavar="COMMAND", help="Run once before everything.")
 @click.option(

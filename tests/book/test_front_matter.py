@@ -2,12 +2,14 @@
 
 import importlib
 import re
+import shlex
 from types import SimpleNamespace
 
 import pytest
 from docutils.nodes import SkipNode
 
 from scalelab.models.scaling import speedup
+from tests.cli.command import scalelab
 from tests.notebooks import ROOT, WRITTEN
 
 
@@ -126,6 +128,16 @@ def test_commands_in_the_papers_are_targets_of_the_makefile():
         said = set(re.findall(r"(?:^|`)make ([a-z]+)", page(name), re.M))
         assert said, name
         assert said <= targets, name
+
+
+@pytest.mark.parametrize("shown", re.findall(r"```\n\$ (.+?)\n```", page("README.md"), re.S))
+def test_what_the_readme_shows_of_a_command_is_what_it_prints(shown, tmp_path):
+    """Line by line; three dots stand for what is left out."""
+    line, *lines = filter(None, shown.splitlines())
+    said = scalelab(*shlex.split(line)[1:], folder=tmp_path).stdout
+    # A line may end in dots as well.
+    ways = [".*" if one == "..." else re.escape(one).replace(r"\.\.\.", "[^\n]*") for one in lines]
+    assert re.fullmatch("\n+".join(ways).replace(".*\n+", "(?s:.*)\n"), said.strip())
 
 
 def test_notation_names_functions_that_exist():

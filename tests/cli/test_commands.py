@@ -308,7 +308,9 @@ def test_a_case_is_told_once_whatever_its_numbers_and_words_are():
         for n, (name, text) in enumerate(said, 1)
     ]
     told = streams.advice(Recording("three", tuple(samples)))
-    assert told == ["run 1 (and 1 more): Only 2.", "run 2: Within 2 %."]
+    assert told == ["run 1 (and 1 more, by numbers of their own): Only 2.", "run 2: Within 2 %."]
+    told = streams.advice(Recording("two", (samples[0], replace(samples[0], label="run 4"))))
+    assert told == ["run 1 (and 1 more): Only 2."]
 
 
 @pytest.mark.parametrize("command", [("machine",), SHORT], ids=["machine", "run"])

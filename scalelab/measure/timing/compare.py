@@ -203,6 +203,15 @@ def judge(samples: Sequence[Sample], level: float = 0.95) -> tuple[Beside, ...]:
     )
 
 
+def fewest(count: int, level: float = 0.95) -> int:
+    """How many turns of so many candidates it takes until every interval has two ends.
+
+    >>> [fewest(count) for count in (1, 2, 3, 8)]
+    [6, 6, 7, 9]
+    """
+    return stats.fewest(_each(level, count))
+
+
 def _each(level, count):
     level = real("level", level, "it is the chance that all intervals hold", 0, 0.999, above=True)
     return 1 - (1 - level) / max(1, count - 1)

@@ -29,7 +29,6 @@ from scalelab.records import Caution
 from scalelab.refusal import Failure, Refusal
 from scalelab.units import counted, text
 
-FEWEST = 6  # turns that bound a median, whatever they cost
 _PATIENCE = 2.0  # seconds between asking a program to end and ending it
 _SAID = 2000  # characters of the end of what a program that failed has said
 
@@ -140,7 +139,8 @@ class Race:
         """Warm each up, then let them take turns until enough is known, or for so many `runs`.
 
         Enough: the median of one, or the ratio of each of several to the first, within `precision`.
-        `budget` seconds for each end it sooner, but not before six turns. Without `warmup` each runs
+        `budget` seconds for each end it sooner, but not before as many turns as an
+        interval takes, six for one or two. Without `warmup` each runs
         until it is steady. `watch` is called after every turn with its seconds.
         """
         checked(runs, warmup, budget, precision)
@@ -162,7 +162,12 @@ class Race:
         if runs is None:
             total = budget * len(self.programs)
             _, self._stopped = rounds.repeat(
-                watched, enough, total, time.perf_counter, least=FEWEST, readings=self.turns
+                watched,
+                enough,
+                total,
+                time.perf_counter,
+                least=compare.fewest(len(self.programs)),
+                readings=self.turns,
             )
         else:
             while len(self.turns) < runs:

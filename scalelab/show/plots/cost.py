@@ -102,7 +102,8 @@ def costup(memory: float, serial: float, most: int = 64) -> Chart:
     workers = np.unique(np.geomspace(1, most, 49).round())
     gains = laws.amdahl(workers, serial)
     dearer = memory + (1 - memory) * workers
-    pays = workers[gains >= dearer][-1]
+    # The two meet at one processor, and where memory and serial work are in balance.
+    even = memory * (1 - serial) / ((1 - memory) * serial)
     return Chart(
         f"Speedup and costup, {memory:.0%} of the price memory and {serial:.0%} of the job serial",
         Axis("processors K", log=True, ticks=tuple(2.0 ** np.arange(0, np.log2(most) + 1))),
@@ -111,7 +112,7 @@ def costup(memory: float, serial: float, most: int = 64) -> Chart:
             Points("ideal S = K", workers, workers, "dashed", tone=0),
             Points("speedup", workers, gains, tone=1),
             Points("costup", workers, dearer, tone=2),
-            Points("last K that pays", [pays], gains[workers == pays], "points", tone=3),
+            Points("break-even", [even], [memory + (1 - memory) * even], "points", tone=3),
         ),
         stamp=MODEL,
         see="As long as the speedup lies above the costup, a result costs less than on one processor, "

@@ -152,7 +152,10 @@ def fast_reach(wanted: float = 405e9) -> Chart:
     held = {}
     for name in ("DGX A100", "DGX H100", "DGX H200", "DGX B200"):
         box = hardware.node(name)
-        held[f"8 {box.device.name.split()[0]}"] = box.count * (box.device.memory or np.nan)
+        # Of two products with one name, the memory tells which.
+        model, *rest = box.device.name.split()
+        size = next((f" {word}" for word in rest if word.endswith("GB")), "")
+        held[f"8 {model}{size}"] = box.count * (box.device.memory or np.nan)
     held["72 B200, a rack"] = 72 * (box.device.memory or np.nan)
     most = {name: float(memory.largest_model(size, TRAINING)) / 1e9 for name, size in held.items()}
     return bars.ranked(

@@ -210,7 +210,7 @@ def exchanged(*studies: Passes, workers: int) -> Chart:
         "s",
         rows,
         studies[0].passes[0].stamp,
-        "The first part is what fewer steps can save. Whether the whole bar is shorter depends on the "
+        "The first part is what fewer exchanges can save. Whether the whole bar is shorter depends on the "
         "second, too.",
     )
 
@@ -252,8 +252,8 @@ def capped(workers: ArrayLike, joules: ArrayLike, most: Sequence[float]) -> Char
         Axis("energy of a run, MJ", low=0.0),
         (Points("all workers", workers, energy, "joined", tone=1), *limits),
         stamp=MODEL,
-        see="The line climbs because all workers draw their power until the last is done. A limit leaves "
-        "the sizes below it.",
+        see="The line climbs as efficiency falls: all workers draw their power, and twice of them do not end "
+        "in half of the time. A limit leaves the sizes below it.",
     )
 
 
@@ -273,7 +273,8 @@ def claimed(report: Report, workers: int, **stated: float) -> Chart:
         {"claimed,": 1},
         report.stamp,
         "A claim with ≥ is supported if its bar lies to the right of the dashed line, one with ≤ if it lies "
-        "to the left. A bar across the line is undecided.",
+        "to the left. A bar across the line is undecided. Where the runs leave no room there is a point "
+        "alone, and it counts as the bar.",
     )
 
 

@@ -312,7 +312,8 @@ def more_data(
         ),
         stamp=MODEL,
         see="On few workers the samples decide, and the upper three nearly agree. On many it is the steps, "
-        "one after another: they stay as few as today only if the critical batch grows as the samples do.",
+        "one after another: the fewest that will do stay as today only if the critical batch grows as the "
+        "samples do.",
     )
 
 

@@ -357,7 +357,9 @@ def gathering(batch: int, setup: float, each: float) -> Chart:
     )
 
 
-def shown(seconds: ArrayLike, limit: float, share: float, asked: float = 0.01) -> Chart:
+def shown(
+    seconds: ArrayLike, limit: float, share: float, stamp: Stamp, asked: float = 0.01
+) -> Chart:
     """What requests can show of a percentile, by how many there are and how many were above the limit."""
     from scipy.stats import binom
 
@@ -369,16 +371,17 @@ def shown(seconds: ArrayLike, limit: float, share: float, asked: float = 0.01) -
         chance = binom.cdf(count, sizes, 1 - share)
         series.append(Points(f"{count} slower", sizes, chance, tone=tone))
     here = float(binom.cdf(slower, requests, 1 - share))
+    low = min(1e-4, here / 2)
     return Chart(
         f"What requests can show of a p{100 * share:g}",
         Axis("requests", log=True, ticks=(30, 100, 300, 1000, 3000)),
-        Axis("p-value", log=True, low=1e-4, high=1.2, ticks=(1e-4, 1e-3, 0.01, 0.1, 1)),
+        Axis("p-value", log=True, low=low, high=1.2, ticks=(1e-4, 1e-3, 0.01, 0.1, 1)),
         (
             *series,
             Points(f"shown, at {1 - asked:.0%}", sizes[[0, -1]], [asked] * 2, "dashed", tone=0),
-            Points("these requests", [requests], [max(here, 1e-4)], "points", tone=5),
+            Points("these requests", [requests], [here], "points", tone=5),
         ),
-        stamp=MODEL,
+        stamp=stamp,
         see="Where a curve passes the dashed line there are enough requests, if so many of them were slow. "
         "Before that nothing is shown, however fast they were.",
     )

@@ -18,6 +18,7 @@ from scalelab.models.network import (
     algorithms,
     bandwidth,
     collectives,
+    crossover,
     hierarchy,
     ledger,
     messages,
@@ -490,14 +491,30 @@ def test_the_leaf_that_the_text_points_at_has_children_in_the_other_tree_and_is_
     assert sum(parent == 5 for parent in below.values()) == 2
 
 
-def test_what_beats_two_trees_on_eight_workers_beats_them_for_every_number_of_blocks():
-    """A ring needs 14 rounds, and the trees with one block 12."""
-    assert "since halving-doubling needs at most half the rounds" in CELLS["trees-drawing-read"]
-    best = messages.halving_doubling(8)
+@pytest.mark.parametrize("workers", [8, 64])
+def test_what_beats_two_trees_at_a_power_of_two_beats_them_for_every_number_of_blocks(workers):
+    """So it is no matter of size: eight were once called too few."""
+    assert "never win at a power of two" in CELLS["trees-drawing-read"]
+    best = messages.halving_doubling(workers)
     for blocks in (1, 2, 4, 8):
-        trees = messages.double_binary_tree(8, blocks)
-        assert 2 * len(best.rounds) <= len(trees.rounds)
+        trees = messages.double_binary_tree(workers, blocks)
+        assert len(best.rounds) < len(trees.rounds)
         assert paid(best) < paid(trees)
+
+
+@pytest.mark.parametrize("wire", [CARD, NVLINK, SLOW])
+def test_two_trees_are_fastest_for_some_messages_where_many_would_have_to_be_folded(wire):
+    assert "as of 1,000" in CELLS["trees-drawing-read"]
+    wire = Network(alpha=5e-6, beta=wire.beta)
+    sizes = 2.0 ** np.arange(40)
+    assert "double binary tree" in crossover.fastest(sizes, 1000, wire)
+    assert "double binary tree" not in crossover.fastest(sizes, 1024, wire)
+    ring, trees = (
+        np.array([crossover.seconds(size, 1024, wire, "all-reduce", name) for size in sizes])
+        for name in ("ring", "double binary tree")
+    )
+    assert (trees[:24] < ring[:24]).all()
+    assert trees[-1] > ring[-1]
 
 
 def paid(plan):

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, strategies as st
@@ -311,3 +312,13 @@ def test_nothing_is_left_open():
     assert not [
         name for name in os.listdir(tempfile.gettempdir()) if name.startswith("scalelab-run")
     ]
+
+
+def test_three_slow_commands_get_as_many_turns_as_their_intervals_take(monkeypatch):
+    """Two intervals that hold together take seven turns; after six nothing could be told."""
+    monkeypatch.setattr(Race, "_timed", lambda race, place: (1.0, 2.0, 3.0)[place])
+    monkeypatch.setattr(Race, "_warm", lambda *_: None)
+    race = Race([program(line) for line in ("true a", "true b", "true c")])
+    race._runs = [[SimpleNamespace(fault="", user=0.0, system=0.0)] * 9 for _ in range(3)]
+    assert [beside.says for beside in race.run(budget=1e-9).besides] == ["slower", "slower"]
+    assert len(race.turns) == 7

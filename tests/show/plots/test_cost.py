@@ -154,8 +154,11 @@ def test_each_way_to_grow_has_its_price():
     assert [one.y.tolist() for one in chart.series] == [[20, 30], [20, 25]]
 
 
-def test_the_last_size_that_pays_is_the_last_whose_speedup_exceeds_its_costup():
+def test_speedup_and_costup_break_even_once_behind_the_last_size_that_pays():
+    """At 19 both are ten; 18 is the last that pays."""
     chart = figures.costup(memory=0.5, serial=0.05)
-    pays = [k for k in range(1, 65) if 1 / (0.05 + 0.95 / k) >= 0.5 + 0.5 * k]
-    assert drawn(chart, "last K").x.tolist() == [pays[-1]] == [19]
+    pays = [k for k in range(1, 65) if 1 / (0.05 + 0.95 / k) > 0.5 + 0.5 * k + 1e-9]
+    even = drawn(chart, "break-even")
+    assert (even.x, even.y) == (pytest.approx([19]), pytest.approx([10]))
+    assert pays[-1] == 18
     assert drawn(chart, "costup").y[-1] == 0.5 + 32

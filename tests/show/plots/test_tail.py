@@ -5,6 +5,7 @@ import pytest
 
 from scalelab.models import waiting
 from scalelab.models.waiting import queues
+from scalelab.records import Stamp
 from scalelab.show.plots import tail as figures
 
 DICE = np.random.default_rng(1)
@@ -147,7 +148,7 @@ def test_a_percentile_is_shown_where_the_tests_p_value_says_so():
     stats = pytest.importorskip("scipy.stats")
     seconds = DICE.exponential(0.01, 253)
     limit = float(np.sort(seconds)[-2:].mean())  # one is slower
-    series = named(figures.shown(seconds, limit, 0.99))
+    series = named(figures.shown(seconds, limit, 0.99, Stamp("model")))
     test = stats.quantile_test(seconds, q=limit, p=0.99, alternative="less")
     assert series["these requests"].y == pytest.approx(test.pvalue)
     for count, least in ((0, 459), (1, 662)):
