@@ -30,7 +30,7 @@ class Source:
     """What one module, or all cells of a chapter, says of others."""
 
     imports: list[tuple[str, str, str]]  # module, name in it ("" for all of it), name here
-    # What is taken of each name, as "name" or "room.name"; None where it is used otherwise.
+    # What is taken of each name, as "name" or "room.name" and so on; None where it is used otherwise.
     asked: dict[str, set[str] | None]
     defined: set[str]  # names for others
     rooms: set[str]  # whose files it reads as data
@@ -195,11 +195,14 @@ def _asked(nodes: list[ast.AST]) -> dict[str, set[str] | None]:
     taken = [node for node in nodes if isinstance(node, ast.Attribute)]
     owners = {node.value for node in taken}
     for node in taken:
-        first = node.value
-        if isinstance(first, ast.Name) and node not in owners:
-            asked.setdefault(first.id, set()).add(node.attr)
-        elif isinstance(first, ast.Attribute) and isinstance(first.value, ast.Name):
-            asked.setdefault(first.value.id, set()).add(f"{first.attr}.{node.attr}")
+        if node in owners:
+            continue
+        names, first = [node.attr], node.value
+        while isinstance(first, ast.Attribute):
+            names.append(first.attr)
+            first = first.value
+        if isinstance(first, ast.Name):
+            asked.setdefault(first.id, set()).add(".".join(reversed(names)))
     others = (node for node in nodes if isinstance(node, ast.Name) and node not in owners)
     return asked | {node.id: None for node in others}
 

@@ -31,7 +31,7 @@ from scalelab.cli import (
     terminal,
     time,
 )
-from scalelab.cli.course import grade, keys, leaks, release
+from scalelab.cli.teach import grade, keys, leaks, release
 from scalelab.refusal import Failure, Refusal
 
 _QUIET = ("-q", "--quiet")
@@ -67,7 +67,7 @@ class _Commands(click.Group):
 def _as_typed(sentence: str, command: click.Command, arguments: Sequence[str] = ()) -> str:
     """Return a refusal that begins with --deadline, and not with the deadline of a function.
 
-    >>> _as_typed("limit must be in (0, 86400], got 0.0: it is in seconds", run.command)
+    >>> _as_typed("timeout must be in (0, 86400], got 0.0: it is in seconds", run.command, ["--limit", "0"])
     '--limit must be in (0, 86400], got 0.0: it is in seconds'
     """
     options = [one for one in command.params if isinstance(one, click.Option)]

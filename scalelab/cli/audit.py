@@ -43,5 +43,5 @@ def command(file: str, strict: bool, json: bool) -> int:
         if not terminal.quiet():
             terminal.say(*text.understood_lines(table, found), "")
             terminal.say(*text.curve_lines(table, found, terminal.width()), "")
-        terminal.say(*(text.findings_lines(table, findings) or ["nothing wrong was found"]))
+        terminal.say(*([*text.findings_lines(table, findings)] or ["nothing wrong was found"]))
     return int(strict and any(one.severity != "note" for one in findings))

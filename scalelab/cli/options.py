@@ -42,7 +42,7 @@ def sizes(text: str, option: str = "--bytes") -> list[int]:
 
     return [
         int(part) if part.isdecimal() and len(part) < 16 else round(units.parse(part, "B", option))
-        for part in text.split(",")
+        for part in map(str.strip, text.split(","))
     ]
 
 

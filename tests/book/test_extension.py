@@ -200,10 +200,11 @@ def home(value):
 
 
 def taken_of(value, names):
-    """Return what a source takes of a name: of a room's room, what it takes of that; else its first."""
-    first, _, more = names.partition(".")
-    inner = getattr(value, first)
-    return getattr(inner, more) if more and inspect.ismodule(inner) else inner
+    """Return what a source takes of a name: through rooms and modules, up to the first thing in them."""
+    for name in names.split("."):
+        if inspect.ismodule(value):
+            value = getattr(value, name)
+    return value
 
 
 def test_a_chapter_reaches_the_home_of_all_that_python_imports_for_its_cells():

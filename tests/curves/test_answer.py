@@ -236,8 +236,8 @@ def test_for_people_the_serious_comes_first_and_then_the_number_with_what_it_is_
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--at", "x"], "--at must be whole numbers with commas between, got 'x'"),
-        (["--at", "0"], "targets must be a whole number from 1"),
+        (["--at", "x"], "--at must be whole numbers from 1 on with commas between, got 'x'"),
+        (["--at", "0"], "--at must be whole numbers from 1 on"),
         (["--at", "64", "--family", "cubic"], "family must be one of linear, hard cap"),
         (["--at", "64", "--rate", "-1"], "rate must be"),
         (["--at", "64", "--rate", "nan"], "rate must be"),

@@ -561,7 +561,7 @@ def test_everything_that_people_do_here_is_at_a_line_of_the_page():
 
 
 def test_every_option_that_the_page_names_is_one_of_the_command():
-    from scalelab.cli.grade import command
+    from scalelab.cli.teach.grade import command
 
     known = {name for option in command.params for name in option.opts}
     named = re.findall(r"^\| [^|]* \| `(--[a-z-]+)", PAGE.read_text(), re.M)

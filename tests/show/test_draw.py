@@ -164,3 +164,23 @@ def test_a_lane_that_has_no_bar_yet_is_as_thick_as_those_with_words():
 def test_a_word_too_many_for_the_bars_of_a_lane_is_refused():
     with pytest.raises(Refusal, match="inside of 'task' must be one word for each bar"):
         Points("task", [0, 1], [1, 1], "lane", inside=("F0", "B0"))
+
+
+def test_coordinates_have_two_decimals_and_stand_where_matplotlib_put_them(monkeypatch):
+    chart = Chart(
+        "T",
+        Axis("a"),
+        Axis("b"),
+        (Points("c", np.linspace(0, 1, 50), np.random.default_rng(0).random(50)),),
+    )
+    short, _ = draw.svg(chart)
+    monkeypatch.setattr(draw, "_hundredths", lambda found: found[0])
+    long, _ = draw.svg(chart)
+    path = re.compile(r'\bd="([^"]*)"')
+    numbers = [
+        [float(one) for text in path.findall(image) for one in re.findall(r"-?\d+\.?\d*", text)]
+        for image in (short, long)
+    ]
+    assert numbers[0] == pytest.approx(numbers[1], abs=0.0051)
+    assert not [text for text in path.findall(short) if re.search(r"\.\d{3}", text)]
+    assert len(short) < 0.9 * len(long)

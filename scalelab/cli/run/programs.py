@@ -16,7 +16,7 @@ from scalelab.units import counted
 
 if TYPE_CHECKING:
     from scalelab.measure.commands.attempts import Attempt
-    from scalelab.measure.commands.study import Program
+    from scalelab.measure.commands.study import Study
 
 
 def run(
@@ -73,7 +73,7 @@ def run(
 
 
 def _show(
-    program: Program, done: Sequence[Attempt], before: int, *, json: bool, out: Path | None
+    program: Study, done: Sequence[Attempt], before: int, *, json: bool, out: Path | None
 ) -> None:
     from scalelab.measure.commands import attempts
     from scalelab.measure.host.machine import this_machine

@@ -21,7 +21,7 @@ _MOST_RUNS = 10_000
 
 
 @dataclass(frozen=True)
-class Program:
+class Study:
     """What to run, for which numbers of workers, and what to read of it."""
 
     asked: Asked
@@ -42,8 +42,8 @@ def program(
     rate: str | None = None,
     quality: str | None = None,
     timeout: float | None = None,
-) -> Program:
-    """Return the Program to study, or refuse before anything is run. Section 3.3.
+) -> Study:
+    """Return the Study, or refuse before anything is run. Section 3.3.
 
     >>> from scalelab.measure.commands.words import command
     >>> program(command("echo {workers}"), [1, 2]).asked.scaling
@@ -69,7 +69,7 @@ def program(
     if timeout is not None:
         real("timeout", timeout, "it is in seconds", 0, 1e9, above=True)
     asked = Asked(command, scaling, work, rate is not None, quality is not None)
-    return Program(
+    return Study(
         asked,
         tuple(counts),
         repeats,
@@ -119,14 +119,14 @@ def _alone(folder, out):
         return
 
 
-def resumed(program: Program, out: Path | None, *, retry: bool = False) -> list[Attempt]:
+def resumed(program: Study, out: Path | None, *, retry: bool = False) -> list[Attempt]:
     """Return the runs that the file of a study holds; to retry, without those that failed."""
     attempts = [] if out is None else read(out, program.asked, this_machine().name)
     return [one for one in attempts if not (retry and one.failed)]
 
 
 def runs(
-    program: Program, attempts: Sequence[Attempt], folder: Path, out: Path | None = None
+    program: Study, attempts: Sequence[Attempt], folder: Path, out: Path | None = None
 ) -> Iterator[list[Attempt]]:
     """Yield all attempts after each run that is still to do; each is in the file by then. Section 3.3."""
     done, machine = list(attempts), this_machine().name
@@ -148,7 +148,7 @@ def runs(
         yield list(done)
 
 
-def attempt(program: Program, workers: int, run: int, log: Path) -> Attempt:
+def attempt(program: Study, workers: int, run: int, log: Path) -> Attempt:
     """Run the program once, its output in the file `log`, and return what came of it."""
     asked = program.asked
     words = asked.command.words(workers, plain(asked.amount(workers)), run)

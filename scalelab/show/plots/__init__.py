@@ -1,27 +1,36 @@
 """The charts that chapters show. Each takes numbers and returns a Chart; drawing is somebody else's.
 
-Here are those that several sections share; a section's own are in the module of its name.
+Here are those that several sections share. A section's own are in the module of its name: `speedup`,
+`hardware`, `study`, `tail`, `laws`, `workdepth`, `roofline`, `network`, `cost` and `rubric`; those of the
+planner in `plan`. `bars` are bars of any kind, `arrows` what leads from one thing to another.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scalelab.face import face
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 
-__getattr__, _ = face(
-    __name__,
-    "arrows bars cost hardware laws network plan roofline rubric speedup study tail workdepth",
+_MODULES = (
+    "arrows bars cost hardware laws network plan roofline rubric speedup study tail workdepth"
 )
 POWERS = 2.0 ** np.arange(0, 11)  # 1 to 1024
 MODEL = Stamp("model")
 SHEETS = Stamp("published", note="data sheets")
 Values = Sequence[float] | np.ndarray  # numbers, as many as there are points
+
+
+def __getattr__(name: str) -> ModuleType:
+    """A section's charts are read when somebody asks for them: two sections may call theirs alike."""
+    if name in _MODULES.split():
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def against_ideal(

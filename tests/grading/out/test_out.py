@@ -15,7 +15,7 @@ import pytest
 from nbconvert import HTMLExporter
 from nbgrader.api import Gradebook
 
-from scalelab.cli.course import grade as command
+from scalelab.cli.teach import grade as command
 from scalelab.grading import classroom
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.inputs import course as courses

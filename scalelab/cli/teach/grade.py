@@ -129,7 +129,9 @@ def _insist_on_walls(wish, executor):
 def _bar():
     from tqdm import tqdm
 
-    return tqdm(desc="grade", leave=False, file=sys.stderr, disable=terminal.quiet() or None, unit="")
+    return tqdm(
+        desc="grade", leave=False, file=sys.stderr, disable=terminal.quiet() or None, unit=""
+    )
 
 
 def _doctor(json):
