@@ -48,8 +48,8 @@ _OF_PROGRAMS = {"rate": "--rate", "quality": "--quality", "shell": "--shell", "r
     metavar="TIME",
     help="For a launch, as in 90 or '10 min'.  [default: 120 s; none for a program]",
 )
-@click.option("--rate", metavar="PATTERN", help="Read a throughput: 'samples/s: ([0-9.]+)'.")
-@click.option("--quality", metavar="PATTERN", help="Read a quality: 'accuracy ([0-9.]+)'.")
+@click.option("--rate", metavar="PATTERN", help=r"Read a throughput: 'samples/s: (\S+)'.")
+@click.option("--quality", metavar="PATTERN", help=r"Read a quality: 'accuracy (\S+)'.")
 @click.option("--shell", is_flag=True, help="Let /bin/sh read LINE, with its pipes and variables.")
 @click.option("--retry", is_flag=True, help="Run again what failed before, as FILE has it.")
 @click.option("--emulate", is_flag=True, help="Sleep in place of compute; what is sent is real.")
@@ -107,7 +107,7 @@ def command(
       $ scalelab run --command 'srun -n {workers} ./solve --cells {work}' \\
             --workers 8,16,32 --weak --work 1e6 --timeout '20 min' --out weak.csv
       $ scalelab run --command 'mpirun -n {workers} python train.py' \\
-            --rate 'samples/s: ([0-9.]+)' --quality 'accuracy ([0-9.]+)' --out study.csv
+            --rate 'samples/s: (\\S+)' --quality 'accuracy (\\S+)' --out study.csv
     The same line again after Ctrl-C goes on where it stopped; with --retry, failed runs too:
       $ scalelab run --command ... --out study.csv --retry
     """
