@@ -457,7 +457,8 @@ def test_ctrl_c_of_a_terminal_ends_in_one_sentence_while_the_processes_start(tmp
     os.killpg(running.pid, signal.SIGINT)
     stdout, stderr = running.communicate(timeout=60)
     assert (running.returncode, stdout) == (130, "")
-    assert stderr.strip() == "scalelab: interrupted."
+    nothing = "Nothing was measured to its end, so nothing is kept."
+    assert stderr.strip() == f"scalelab: interrupted. {nothing}"
 
 
 def test_an_interrupted_probe_leaves_what_it_had(tmp_path, monkeypatch, capsys):

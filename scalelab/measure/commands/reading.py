@@ -29,7 +29,6 @@ _MORE = re.compile(
     r"\d|(?P<comma>,)\d|[.']\d|[eE][+-]?\d|(?P<prefix>[kKMGT])(?:i?[Bb]|(?i:flop)|(?![A-Za-z]))"
 )
 _BEGUN = re.compile(r"\d\.?$|(?<![\w.,)])-$")  # what a number had before: figures, or its sign
-_WORD = re.compile(r"[\w.,'+-]*")
 # What a pattern says after its last group.
 _BEHIND = re.compile(r".*(?<!\\)\((?!\?)[^()]*\)(.*)", re.DOTALL)
 
@@ -105,8 +104,9 @@ def _cut(match: re.Match[str], place: int) -> str:
         more = None
     if not (more or _BEGUN.search(line, max(0, begin - 3), begin)):
         return ""
-    before = re.search(r"[\w.,'+-]*$", line[max(0, begin - 30) : begin])
-    return (before[0] if before else "") + line[begin : _WORD.match(line, end).end()]
+    before, behind = line[max(0, begin - 30) : begin], line[end : end + 30]
+    first, last = re.search(r"[\w.,'+-]*$", before), re.match(r"[\w.,'+-]*", behind)
+    return (first[0] if first else "") + match[place] + (last[0] if last else "")
 
 
 def cause(ended: Ended, log: str | Path, timeout: float | None) -> str:

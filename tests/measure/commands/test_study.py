@@ -60,13 +60,13 @@ def test_the_file_is_a_scaling_table_with_its_work(name, scaling):
 @pytest.mark.parametrize("name", ["study.csv", "study.json"])
 def test_a_rate_and_a_quality_are_read_and_not_the_clock(name):
     program = study.program(
-        command(ECHO), [1, 2], rate=r"rate: (\d+)", quality=r"rate: (\d)", scaling="weak"
+        command(ECHO), [1, 2], rate=r"rate: (\d+)", quality=r"rate: (\d+)", scaling="weak"
     )
     ((one, two),) = done(program, Path(name))
-    assert (one.throughput, two.throughput, one.quality) == (110, 120, 1)
+    assert (one.throughput, two.throughput, one.quality) == (110, 120, 110)
     read = tables.read(name)
     assert (read.measure, read.values) == ("throughput", (110, 120))
-    assert [row.quality for row in read.rows] == [1, 1]
+    assert [row.quality for row in read.rows] == [110, 120]
     assert study.resumed(program, Path(name)) == [one, two]
 
 
