@@ -390,6 +390,7 @@ def test_each_size_of_a_message_is_kept_before_the_next(tmp_path, monkeypatch):
         (["run", "broken.py:f"], "(SyntaxError: "),
         (["run", "lacking.py:f"], "install no_such_module, which it imports"),
         (["run", "training", "--set", "steps=-1"], "steps must be a whole number from 1 on, got -1"),
+        (["run", "training", "--device", "gpu"], "did you mean cuda?"),
         (["run", "training", "--weak", "--scaling", "strong"], "--weak must go without"),
         (["run", "all-reduce", "--bytes", "-1"], "--bytes must be sizes from 1 B on"),
         ([*SLEEP, "--workers", "1", "2"], "got both, JOB as '2': write --workers 1,2"),

@@ -21,6 +21,16 @@ _OF_JOBS = {"emulate": "--emulate", "sizes": "--bytes", "settings": "--set", "de
 _OF_PROGRAMS = {"rate": "--rate", "quality": "--quality", "shell": "--shell", "retry": "--retry"}
 
 
+class _Device(click.Choice[str]):
+    """Knows what a GPU is called here: by its letters `gpu` is nearer to cpu."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name of a device."""
+        if value.lower() == "gpu":
+            raise Refusal("--device must be auto, cpu or cuda, got 'gpu': did you mean cuda?")
+        return super().convert(value, param, ctx)
+
+
 @click.command("run")
 @click.argument("job", required=False)
 @click.option("--command", "program", metavar="LINE", help="A program to start, with {workers}.")
@@ -59,7 +69,7 @@ _OF_PROGRAMS = {"rate": "--rate", "quality": "--quality", "shell": "--shell", "r
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An argument of JOB.")
 @click.option(
     "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
+    type=_Device(["auto", "cpu", "cuda"]),
     default="auto",
     help="cpu is gloo, cuda NCCL; auto takes cuda where every worker finds a GPU.",
 )
