@@ -6,10 +6,15 @@ Standard library only; every layer may import it. Arrays are checked in `models/
 import difflib
 import math
 import numbers
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from scalelab.refusal import Refusal
+
+# Of a terminal: ESC [ ... a letter; ESC ] ... until a bell or ESC \; ESC and a letter.
+_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_a-z])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def real(
@@ -75,6 +80,15 @@ def shown(given: object) -> str:
     except (ValueError, RecursionError):  # integers of thousands of digits, lists in lists in ...
         line = f"a very large {type(given).__name__}"
     return line if len(line) <= 60 else f"{line[:57]}..."
+
+
+def unpainted(text: str) -> str:
+    r"""Return what a program wrote without its colours, and without what would steer a terminal.
+
+    >>> unpainted("\x1b[1m12.5\x1b[0m\x1b]0;a title\x07\tdone\a")
+    '12.5\tdone?'
+    """
+    return _CONTROL.sub("?", _CODES.sub("", text))
 
 
 def meant(word: object, known: Iterable[str], otherwise: str = "") -> str:

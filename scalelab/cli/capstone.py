@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from scalelab.arguments import real
-from scalelab.cli import options
+from scalelab.cli import options, streams
 from scalelab.refusal import Refusal
 
 
@@ -59,6 +59,7 @@ def command(
     chosen = sizes[0] if len(sizes) == 1 else dict(zip(counts, sizes, strict=True))
     if speaks() and out is not None:
         atomic.checked(out)  # before anything is measured for it
+        streams.spared(out, lambda record: isinstance(record, records.Passes))
     plan = capstone.Settings("capstone", batch=chosen, **asked)
     (passes,) = capstone.study(counts, plan, seeds=seeds, device=device, limit=limit)
     if not speaks():

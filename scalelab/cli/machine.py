@@ -4,7 +4,9 @@ from pathlib import Path
 
 import click
 
+from scalelab.arguments import shown
 from scalelab.cli import options, streams, terminal
+from scalelab.refusal import Refusal
 
 
 @click.command("machine")
@@ -19,8 +21,14 @@ def command(json: bool, out: Path | None) -> None:
     """
     from scalelab.files import atomic
     from scalelab.measure.host.machine import this_machine
+    from scalelab.records import Machine
     from scalelab.tables.text import aligned
 
+    if out is not None:
+        if out.suffix == ".csv":
+            raise Refusal(f"--out must be a file of JSON, got {shown(str(out))}: name it .json")
+        atomic.checked(out)
+        streams.spared(out, lambda record: isinstance(record, Machine))
     machine = this_machine()
     if out is not None:
         atomic.write(out, machine)

@@ -8,9 +8,27 @@ import click
 from scalelab.arguments import shown
 from scalelab.refusal import Refusal
 
+_WORKBOOKS = (".xlsx", ".xls", ".ods")
+
+
+def _file(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse what would be a file by a name that nobody meant."""
+    if path == Path("-"):
+        raise Refusal(f"--out must be a file, got {shown('-')}: use --json for standard output")
+    if path is not None and path.suffix.lower() in _WORKBOOKS:
+        raise Refusal(
+            f"--out must be a file of JSON or CSV, got {shown(str(path))}: name it .csv for a spreadsheet"
+        )
+    return path
+
+
 json = click.option("--json", is_flag=True, help="Print the record as JSON.")
 out = click.option(
-    "--out", type=Path, metavar="FILE", help="Keep the record in FILE, as JSON, from the start on."
+    "--out",
+    type=Path,
+    metavar="FILE",
+    callback=_file,
+    help="Keep the record in FILE, as JSON, from the start on.",
 )
 
 
@@ -38,32 +56,29 @@ def sizes(text: str, option: str = "--bytes") -> list[int]:
     >>> sizes("1KiB, 4 MB, 8")
     [1024, 4000000, 8]
     """
-    from scalelab import units
-
-    return [
-        int(part) if part.isdecimal() and len(part) < 16 else round(units.parse(part, "B", option))
-        for part in map(str.strip, text.split(","))
-    ]
+    return [_size(part.strip(), text, option) for part in text.split(",")]
 
 
 def duration(text: str, option: str) -> float:
-    """Read a time in seconds, with a unit or without.
+    """Read a time in seconds, with a unit or without, in any of the ways that a table may have it.
 
-    >>> duration("90", "--timeout"), duration("10 min", "--timeout")
-    (90.0, 600.0)
+    >>> duration("90", "--timeout"), duration("10 min", "--timeout"), duration("1h 30m", "--timeout")
+    (90.0, 600.0, 5400.0)
+    >>> duration("1:30:00", "--timeout"), duration("1,5 h", "--timeout")
+    (5400.0, 5400.0)
     """
     from scalelab import units
+    from scalelab.tables import cells
 
     try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            seconds = units.parse(text, "s", option)
-        except Refusal:
-            seconds = math.nan
+        seconds = units.parse(text, "s", option)
+    except Refusal:
+        ways = (cells.value(text, "seconds", style) for style in ("dot", "comma"))
+        seconds = next((found[0] for found in ways if found), math.nan)
     if not 0 < seconds < math.inf:
         raise Refusal(
-            f"{option} must be a time above 0, got {shown(text)}: write it like 90, '10 min' or '2 h'"
+            f"{option} must be a time above 0, got {shown(text)}: "
+            "write it like 90, '10 min', '1h 30m' or 1:30:00"
         )
     return seconds
 
@@ -94,4 +109,19 @@ def _whole(part: str, text: str, option: str) -> int:
     raise Refusal(
         f"{option} must be whole numbers from 1 on with commas between, got {shown(text)}: "
         "write them like 1,2,4"
+    )
+
+
+def _size(part: str, text: str, option: str) -> int:
+    from scalelab import units
+
+    try:
+        plain = float(part)
+    except ValueError:
+        plain = units.parse(part, "B", option)
+    if 1 <= plain < 2**63 and (plain == int(plain) or not part[-1].isdecimal()):
+        return round(plain)
+    raise Refusal(
+        f"{option} must be sizes from 1 B on with commas between, got {shown(text)}: "
+        "write them like 1KiB,1MiB"
     )

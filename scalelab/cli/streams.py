@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -98,15 +100,22 @@ def echo_json(found: object) -> None:
 
 @contextlib.contextmanager
 def taking(
-    title: str, columns: _Columns, *, json: bool, out: Path | None, append: bool = False
+    title: str,
+    columns: _Columns,
+    *,
+    json: bool,
+    out: Path | None,
+    append: bool = False,
+    own: Callable[[Record], bool] = lambda _: False,
 ) -> Iterator[_SoFar]:
     """Give `so_far(samples, note)`, to be called after every measurement with all of them.
 
     They are kept at once, and shown at the end, also when that is Ctrl-C or an error. Under torchrun
-    rank 0 writes and speaks for all.
+    rank 0 writes and speaks for all. A file that is there is written anew only where what it holds is
+    the command's `own`.
     """
     from scalelab.files import atomic
-    from scalelab.measure.ranks import workers
+    from scalelab.measure.ranks import torchrun, workers
     from scalelab.records import Recording
 
     speaks, current = workers.speaks(), Recording(title, ())
@@ -115,6 +124,8 @@ def taking(
         atomic.checked(out)  # before anything is measured for it
     if speaks and append:
         before = _existing(out)
+    elif speaks and out is not None:
+        spared(out, own)
 
     def put() -> None:
         if speaks and out is not None and current.samples:
@@ -126,10 +137,13 @@ def taking(
         put()
 
     try:
-        yield so_far
+        # Of torchrun, which sends the same signals to ranks that have done their part, the ends are its own.
+        with contextlib.nullcontext() if torchrun.inside() else ending():
+            yield so_far
     except KeyboardInterrupt:
         put()  # it may have come while this was under way
-        held = f" {out} holds what was measured." if out and current.samples else ""
+        held = "" if current.samples else " Nothing was measured to its end, so nothing is kept."
+        held = f" {out} holds what was measured." if out and current.samples else held
         click.echo(f"scalelab: interrupted.{held}", err=True)
         raise click.exceptions.Exit(130) from None
     finally:
@@ -147,6 +161,61 @@ def progress(title: str, total: int | None = None) -> Iterator[tqdm]:
     hidden = None if workers.speaks() and not terminal.quiet() else True
     with tqdm(desc=title, total=total, leave=False, file=sys.stderr, disable=hidden) as bar:
         yield bar
+
+
+@contextlib.contextmanager
+def ending() -> Iterator[None]:
+    """Let what ends this process, such as a terminal that is closed, end all it started as Ctrl-C does.
+
+    They have process groups of their own, and would not hear of it.
+    """
+    before = {}
+    if threading.current_thread() is threading.main_thread():  # no other may set what is done
+        before = {
+            which: signal.signal(which, signal.default_int_handler)
+            for which in (signal.SIGTERM, signal.SIGHUP)
+            if signal.getsignal(which) is signal.SIG_DFL
+        }
+    try:
+        yield
+    finally:
+        for which, handler in before.items():
+            signal.signal(which, handler)
+
+
+def spared(path: Path, own: Callable[[Record], bool]) -> None:
+    """Refuse to write over a file, unless it is empty or holds a record that is the command's `own`."""
+    from scalelab import records
+
+    if not path.exists() or not path.stat().st_size:
+        return
+    record = _record(path)
+    if record is not None and own(record):
+        return
+    command = click.get_current_context().info_name
+    if isinstance(record, records.Recording) and command == "run":
+        raise Refusal(
+            f"{path} must be a file that is not there yet, got one that holds {shown(record.title)}: "
+            "add --append, or name another file"
+        )
+    found = shown(getattr(record, "title", None) or type(record).__name__)
+    if record is None:
+        with path.open("rb") as file:
+            found = shown(file.readline(80).decode(errors="replace").strip())
+    raise Refusal(
+        f"{path} must be a file that is not there yet or what `scalelab {command}` wrote, got {found}: "
+        "name another file"
+    )
+
+
+def _record(path):
+    """Return the record in a file, or None where it holds none."""
+    from scalelab.files import files, spreadsheet
+
+    try:
+        return spreadsheet.read(path) if path.suffix == ".csv" else files.record(path)
+    except Refusal:
+        return None
 
 
 def _existing(path):

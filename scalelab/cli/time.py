@@ -8,15 +8,15 @@ has to be chosen first: how often to run them follows from how much they vary.
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
-from collections.abc import Iterator
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from scalelab.cli import options, streams
+from scalelab.arguments import shown, unpainted
+from scalelab.cli import options, streams, terminal
 from scalelab.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -27,7 +27,31 @@ _COLOURS = {"faster": "green", "slower": "red", "cannot tell": "yellow"}
 _LOOKS = 0.2  # seconds between two looks at the bar
 
 
-@click.command("time")
+class _Quoted(click.Command):
+    """Says what to do where somebody types a command as they do after `time` of a shell."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read a line; an option of the command that is timed is none of ours."""
+        typed = [*args]
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            first = typed.index(error.option_name) if error.option_name in typed else 0
+            words = typed[:first]
+            if (
+                error.possibilities
+                or not words
+                or any(word.startswith("-") or " " in word for word in words)
+            ):
+                raise
+            whole = shlex.join(typed[: first + 1])
+            raise Refusal(
+                f"COMMAND must be one word in quotes, got {shown(error.option_name)} outside of them: "
+                f'write it like "{whole} ..."'
+            ) from None
+
+
+@click.command("time", cls=_Quoted)
 @click.argument("commands", metavar="COMMAND...", nargs=-1, required=True)
 @click.option("-w", "--warmup", type=int, metavar="N", help="Runs before.  [default: until steady]")
 @click.option("-r", "--runs", type=int, metavar="N", help="Exactly so many.  [default: enough]")
@@ -89,21 +113,21 @@ def command(
         names=names,
         prepare=[programs.program(line, shell=shell) for line in prepare],
         ignore=ignore_failure,
-        limit=None if limit is None else _number("--limit", limit, "s"),
+        limit=None if limit is None else options.duration(limit, "--limit"),
         show=show_output,
     )
     how = {
-        "precision": _number("--precision", precision, "%"),
-        "budget": _number("--budget", budget, "s"),
+        "precision": _share("--precision", precision),
+        "budget": options.duration(budget, "--budget"),
         "runs": runs,
         "warmup": warmup,
     }
     programs.checked(**how)
     title = "From start to end" if len(commands) == 1 else f"{len(commands)} commands by turns"
     try:
-        with _ending(), streams.taking(title, _table, json=json, out=out) as so_far:
+        with streams.taking(title, _table, json=json, out=out, own=_own) as so_far:
             if setup is not None:
-                programs.finish(programs.program(setup, shell=shell), "setup", show=show_output)
+                programs.finish(programs.program(setup, shell=shell), "--setup", show=show_output)
             try:
                 with _progress(title, runs, show_output) as watch:
                     race.run(**how, watch=watch)
@@ -118,9 +142,17 @@ def command(
             _tell(race.compared())
 
 
+def _own(record):
+    """Whether a record is of this command, which may write it anew."""
+    from scalelab.records import Recording
+
+    return isinstance(record, Recording) and all("command" in one.given for one in record.samples)
+
+
 def _table(samples):
-    """Return what there is to know of each command."""
+    """Return what there is to know of each command; of a few runs, no interval."""
     from scalelab import units
+    from scalelab.measure.timing import stats
 
     def time(seconds):
         return units.alike(seconds, "s")
@@ -129,7 +161,10 @@ def _table(samples):
     return {
         "command": [_short(one.label) for one in samples],
         "median": [row[0] for row in rows],
-        "interval": [f"{row[1]} to {row[2]}" for row in rows],
+        "interval": [
+            f"{row[1]} to {row[2]}" if len(one.seconds) >= stats.fewest() else "-"
+            for row, one in zip(rows, samples, strict=True)
+        ],
         "fastest": [row[3] for row in rows],
         "user": [units.text(one.given["user"], "s") for one in samples],
         "system": [units.text(one.given["system"], "s") for one in samples],
@@ -139,18 +174,20 @@ def _table(samples):
 
 def _tell(compared: Compared) -> None:
     """Print what is said of each but the first, in colour on a terminal that wants it."""
-    for one in compared.besides:
-        line = (
-            f"{_short(one.label)} is {one.text}"
-            if one.says != "cannot tell"
-            else (f"{_short(one.label)}: {one.text}")
-        )
-        plain = "NO_COLOR" in os.environ
-        click.secho(line, fg=None if plain else _COLOURS[one.says])
+    first, *others = compared.samples
+    for one, sample in zip(compared.besides, others, strict=True):
+        verb = "is " if one.says != "cannot tell" else ""
+        line = f"{_short(one.label)}{' ' if verb else ': '}{verb}{one.text}"
+        if not one.low <= sample.median / first.median <= one.high:
+            line += (
+                ", turn by turn: the medians above are of all turns, whatever slowed some of them"
+            )
+        painted = click.style(line, fg=_COLOURS[one.says])
+        print(painted if terminal.coloured(sys.stdout) else line, flush=True)
 
 
 def _short(label):
-    line = " ".join(label.split())
+    line = unpainted(" ".join(label.split()))
     return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
 
 
@@ -178,28 +215,16 @@ def _progress(title, runs, hidden):
         yield watch
 
 
-@contextlib.contextmanager
-def _ending() -> Iterator[None]:
-    """Let what ends this process, such as a terminal that is closed, end the commands as Ctrl-C does.
-
-    They have process groups of their own, and would not hear of it.
-    """
-    before = {
-        which: signal.signal(which, signal.default_int_handler)
-        for which in (signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(which) is signal.SIG_DFL
-    }
-    try:
-        yield
-    finally:
-        for which, handler in before.items():
-            signal.signal(which, handler)
-
-
-def _number(option, given, unit):
-    """Read a number, in its unit or in SI."""
+def _share(option, given):
+    """Read a share, as 2 % or 0.02."""
     from scalelab import units
 
-    with contextlib.suppress(Refusal):
-        return units.parse(given)
-    return units.parse(given, unit, option)
+    try:
+        share = units.parse(given)
+    except Refusal:
+        share = units.parse(given, "%", option)
+    if not 0 < share <= 1:
+        raise Refusal(
+            f"{option} must be above 0 % and at most 100 %, got {shown(given)}: write it like '2 %' or 0.02"
+        )
+    return share

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -36,6 +37,8 @@ nameless = lambda: None
 def own(tmp_path):
     """A folder with functions of one's own; `plain` has a file without a word of dividing."""
     (tmp_path / "own_functions.py").write_text(OWN)
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    (tmp_path / "lacking.py").write_text("import no_such_module\n")
     (tmp_path / "apart").mkdir()
     (tmp_path / "apart" / "own_plain.py").write_text("def plain(n=1): return n\n")
     yield tmp_path
@@ -148,7 +151,7 @@ def test_a_study_that_was_stopped_in_the_middle_goes_on_there(number, tmp_path):
     running.send_signal(number)
     stdout, stderr = running.communicate(timeout=60)
     assert len(out.read_text().splitlines()) == 3
-    if number == signal.SIGINT:
+    if number != signal.SIGKILL:
         assert running.returncode == 130
         held = "s.csv holds 2 of 3 runs; the same line goes on from there."
         assert stderr == f"scalelab: interrupted. {held}\n"
@@ -228,6 +231,99 @@ def test_a_function_that_looks_for_its_rank_by_itself_is_not_called_copies(own, 
     monkeypatch.setattr(workers, "launch", lambda _, count, **__: [{"seconds": [0.25]}] * count)
     done = scalelab("run", "own_functions.py:plain", "--workers", "1,2", folder=own)
     assert done.stdout.startswith("own_functions.py:plain, strong scaling\n")
+    assert "if it does not look for its part itself, every worker did the whole job" in done.stdout
+
+
+def test_what_a_module_prints_is_no_part_of_the_answer(tmp_path):
+    """Neither here, nor in the ranks, which read the module before their output has a file."""
+    (tmp_path / "loud.py").write_text("print('imported')\ndef f(rank): print('called')\n")
+    asked = ("run", "loud.py:f", "--workers", "1,2", "--repeats", "1", "--json")
+    done = process(*asked, cwd=tmp_path)
+    assert [s.given["workers"] for s in records.from_json(done.stdout).samples] == [1, 2]
+    assert {*done.stderr.splitlines()} == {"imported"}
+
+
+def test_a_size_of_a_job_that_fails_is_told_and_kept_and_the_others_go_on(own):
+    (own / "second.py").write_text(
+        "def f(rank, workers):\n    if rank == 1 == workers - 1: raise ValueError('boom')\n"
+    )
+    asked = ("run", "second.py:f", "--workers", "2,1,3", "--repeats", "1", "--out", "f.csv")
+    done = scalelab(*asked, folder=own)
+    sys.modules.pop("second", None)
+    assert done.returncode == 1
+    assert "second.py:f must finish on 2 ranks within 120 s, got ValueError: boom on rank 1: " in (
+        done.stderr
+    )
+    assert "limit" not in done.stderr
+    assert "\n2 workers failed: ValueError: boom on rank 1.\n" in done.stdout
+    assert {row.split(",")[4] for row in (own / "f.csv").read_text().splitlines()} == {
+        "workers", "1", "3",
+    }  # fmt: skip
+    assert "2 workers failed: ValueError: boom on rank 1." in (own / "f.csv").read_text()
+
+
+@pytest.mark.parametrize("name", ["f.csv", "f.json"])
+def test_measurements_of_a_job_are_added_to_and_never_written_over(name, own, monkeypatch):
+    monkeypatch.setattr(workers, "launch", lambda _, count, **__: [{"seconds": [0.25]}] * count)
+    asked = ("run", "own_functions.py:plain", "--workers", "1,2", "--out", name)
+    scalelab(*asked, folder=own)
+    before = (own / name).read_text()
+    sentence = refusal(scalelab(*asked, folder=own))
+    assert sentence.startswith(f"{name} must be a file that is not there yet, got one that holds ")
+    assert sentence.endswith(": add --append, or name another file")
+    assert (own / name).read_text() == before
+    assert scalelab(*asked, "--append", folder=own).returncode == 0
+    assert "scalelab time" in refusal(scalelab("time", "true", "--out", name, folder=own))
+    (own / name).write_text("important\n")
+    assert "got 'important': name another" in refusal(scalelab(*asked, folder=own))
+    assert (own / name).read_text() == "important\n"
+
+
+def test_a_job_that_is_cut_before_its_first_size_says_that_nothing_is_kept(own, monkeypatch):
+    def launch(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workers, "launch", launch)
+    done = scalelab("run", "own_functions.py:plain", "--workers", "1", folder=own)
+    assert done.returncode == 130
+    assert done.stderr.endswith(
+        "interrupted. Nothing was measured to its end, so nothing is kept.\n"
+    )
+
+
+def test_quiet_is_the_table_and_what_failed(tmp_path):
+    line = "sh -c 'test {workers} = 1' {workers}"
+    done = scalelab("run", "--command", line, "--workers", "1,2", "-q", folder=tmp_path)
+    assert done.returncode == 1
+    _, _, *rows = done.stdout.splitlines()
+    assert [row.split()[0] for row in rows] == ["1", "2"]
+    assert done.stderr.startswith("scalelab: 2 workers, run 1: exit code 1, after ")
+
+
+def test_what_a_program_says_does_not_steer_the_terminal(tmp_path):
+    line = r"printf '\033]0;title\007Error: \033[31mno\a'; exit {workers}"
+    done = scalelab("run", "--command", line, "--shell", "--workers", "1", folder=tmp_path)
+    assert "exit code 1: Error: no?, after" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("name", ["my runs.csv", "-x.csv"])
+def test_the_next_step_can_be_pasted(name, tmp_path):
+    done = scalelab(*SLEEP, "--workers", "1,2", f"--out={name}", "--repeats", "2", folder=tmp_path)
+    (step,) = [line for line in done.stdout.splitlines() if line.startswith("→ ")]
+    first, second = step.removeprefix("→ ").split("; ")
+    for line in (first, second):
+        code = scalelab(*shlex.split(line)[1:], folder=tmp_path).stderr
+        assert "No such option" not in code
+        assert "unexpected" not in code
+
+
+def test_more_workers_than_cores_are_told_of(tmp_path, monkeypatch):
+    monkeypatch.setattr("scalelab.measure.ranks.capacity.usual", lambda *_: 2)
+    said = "This machine has 2 cores: if more workers ran here, they took turns"
+    for line, told in (("sh -c true {workers}", True), ("sh -c true srun {workers}", False)):
+        done = scalelab("run", "--command", line, "--workers", "1,4", folder=tmp_path)
+        assert (said in done.stdout) == told
 
 
 def test_each_size_of_a_message_is_kept_before_the_next(tmp_path, monkeypatch):
@@ -289,7 +385,20 @@ def test_each_size_of_a_message_is_kept_before_the_next(tmp_path, monkeypatch):
         (["run", "own_functions.py:nameless"], "find by its name"),
         (["run", "own_functions.py:plain", "--work", "2"], "no argument work or share"),
         (["run", "apart/own_plain.py:plain", "--weak"], "must have an argument `work`"),
-        (["run", "apart/own_plain.py:missing"], "has no attribute 'missing'"),
+        (["run", "apart/own_plain.py:plan"], "did you mean plain?"),
+        (["run", "own_functions.py:os"], "which is no function"),
+        (["run", "broken.py:f"], "(SyntaxError: "),
+        (["run", "lacking.py:f"], "install no_such_module, which it imports"),
+        (["run", "training", "--set", "steps=-1"], "steps must be a whole number from 1 on, got -1"),
+        (["run", "training", "--device", "gpu"], "did you mean cuda?"),
+        (["run", "training", "--weak", "--scaling", "strong"], "--weak must go without"),
+        (["run", "all-reduce", "--bytes", "-1"], "--bytes must be sizes from 1 B on"),
+        ([*SLEEP, "--workers", "1", "2"], "got both, JOB as '2': write --workers 1,2"),
+        (["run", "--command", "sleep", "0.{workers}"], "put the whole command in quotes"),
+        (["run", "--command", "sleep {wrk} {workers}"], "got {wrk}: did you mean {work}?"),
+        ([*SLEEP, "--out", "-"], "use --json for standard output"),
+        ([*SLEEP, "--out", "x.xlsx"], "name it .csv"),
+        (["run", "apart/own_plain.py:missing"], "which is not there: it has plain"),
     ],
     ids=lambda given: " ".join(given)[:60] if isinstance(given, list) else "",
 )  # fmt: skip

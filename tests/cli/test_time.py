@@ -104,13 +104,13 @@ def test_a_table_for_spreadsheets_has_a_row_for_each_run(tmp_path):
     ("asked", "said"),
     [
         (["false"], "false ended with exit code 1: mend it, or say --ignore-failure"),
-        (["no-such-program -x"], "no-such-program was not found among the programs: "),
         (["sh -c 'kill -9 $$'"], "was killed by SIGKILL: mend it"),
         (["sleep 9", "--limit", "0.2 s"], "sleep 9 took longer than 200 ms: mend it"),
-        (["true", "--setup", "false"], "setup, false ended with exit code 1"),
-        (["true", "--prepare", "false"], "what prepares it, false ended with exit code 1"),
+        (["true", "--setup", "false"], "--setup: false ended with exit code 1: mend it"),
+        (["true", "--prepare", "false"], "--prepare: false ended with exit code 1: mend it"),
         (["true", "false", "--runs", "3"], "false ended with exit code 1"),
-        (["/"], "/ is a folder and no program"),
+        (["-i", "--setup", "false", "true"], "--setup: false ended with exit code 1: mend it"),
+        (["test *.py = x"], "if * is meant for a shell, say --shell; else mend it"),
     ],
 )
 def test_a_command_that_fails_is_one_sentence_and_exit_code_1(asked, said):
@@ -136,6 +136,15 @@ def test_failures_may_be_ignored_and_are_told():
 @pytest.mark.parametrize(
     "asked",
     [
+        ["no-such-program -x"],
+        ["/"],
+        ["true", "no-such-program"],
+        ["true", "--prepare", "no-such-program"],
+        ["true", "--setup", "no-such-program", "-i"],
+        ["true", "--precision", "2"],
+        ["true", "--out", "-"],
+        ["true", "--out", "x.xlsx"],
+        ["true", "true", "-n", "a", "-n", "a"],
         ["true", "--runs", "0"],
         ["true", "--runs", "-3"],
         ["true", "--runs", "many"],
@@ -169,6 +178,80 @@ def test_a_mistake_is_one_sentence_and_exit_code_2_before_anything_runs(asked):
     assert re.fullmatch(r"scalelab: .+: .+", line)
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["sleep", "1"], "if it is a word of one command, put all of it in quotes: 'sleep 1'"),
+        (["python", "-c", "pass"], 'write it like "python -c ..."'),
+        (["true", "-s", "nosuch"], "--setup: nosuch was not found among the programs"),
+        (["true", "--precision", "2"], "--precision must be above 0 % and at most 100 %, got '2'"),
+        (["true", "--runz", "3"], "No such option '--runz'"),
+    ],
+)
+def test_a_mistake_says_what_to_type_instead(asked, said):
+    done = scalelab("time", *asked)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_times_are_read_in_every_way_that_a_table_may_have_them():
+    how = ("--budget", "1:00:00", "--limit", "1h 30m", "-r", 1, "-w", 0)
+    assert scalelab("time", "true", *how).returncode == 0
+
+
+def test_a_run_that_fails_later_is_no_interruption(tmp_path):
+    """Eight starts are good: the seventh turn of the timed ones is not."""
+    count, kept = tmp_path / "count", tmp_path / "kept.json"
+    line = f"echo >> {count}; test $(wc -l < {count}) -lt 5"
+    done = scalelab("time", "--shell", line, "-w", 0, "-r", 9, "--out", kept)
+    assert done.returncode == 1
+    assert "4 runs · a run failed\n" in done.stdout
+    (sample,) = records.from_json(kept.read_text()).samples
+    assert (len(sample.seconds), sample.stopped) == (4, "a run failed")
+
+
+@pytest.mark.parametrize("content", ["precious\n", "a,b\n1,2\n", '{"record": "Machine"}', "\xff"])
+@pytest.mark.parametrize("name", ["mine.py", "p.csv", "p.json"])
+def test_a_file_of_something_else_is_left_alone(content, name, tmp_path):
+    file = tmp_path / name
+    file.write_text(content)
+    done = scalelab("time", "true", "-r", 2, "--out", file)
+    assert done.returncode == 2
+    assert "must be a file that is not there yet or what `scalelab time` wrote" in done.stderr
+    assert file.read_text() == content
+
+
+def test_a_record_of_this_command_and_an_empty_file_are_written_anew(tmp_path):
+    file = tmp_path / "t.json"
+    file.touch()
+    for runs in (2, 3):
+        assert scalelab("time", "true", "-r", runs, "-w", 0, "--out", file).returncode == 0
+    assert len(records.from_json(file.read_text()).samples[0].seconds) == 3
+
+
+def test_of_a_single_run_there_is_no_interval():
+    row = scalelab("time", "true", "-r", 1, "-w", 0).stdout.splitlines()[2]
+    assert row.split()[3] == "-"
+
+
+def test_a_command_that_stands_twice_has_two_names():
+    done = scalelab("time", "true", "true ", "-r", 1, "-w", 0)
+    assert "\ntrue (2): cannot tell" in done.stdout
+
+
+def test_what_a_failing_command_says_does_not_steer_the_terminal():
+    done = scalelab("time", "--shell", r"printf '\033]0;title\007\033[31mred\a' >&2; exit 1")
+    assert done.stderr.endswith("\nred?\n")
+
+
+def test_medians_that_say_the_other_than_the_turns_are_explained(monkeypatch):
+    monkeypatch.setattr(
+        compare.Compared, "besides", (compare.Beside("true (2)", "true", 1e6, 1e6, 2e6),)
+    )
+    done = scalelab("time", "true", "true", "-r", 1, "-w", 0)
+    assert ", turn by turn: the medians above are of all turns" in done.stdout
+
+
 def test_a_shell_reads_a_command_only_if_asked_and_the_known_letter_says_no(tmp_path):
     file = tmp_path / "x"
     assert scalelab("time", f"echo $((1+1)) > {file}", "--shell", "-r", 1).returncode == 0
@@ -195,13 +278,14 @@ def test_a_terminal_shows_progress_and_colour_and_a_pipe_neither():
     assert "sleep 0.001 is faster: " in done.stdout
 
 
-def test_who_wants_no_colour_gets_none():
-    asked = ("time", "true", "true", "--runs", 2, "--warmup", 0)
-    with terminal(*asked, NO_COLOR="1") as (running, _, until):
+@pytest.mark.parametrize("wish", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_who_wants_no_colour_gets_none(wish):
+    asked = ("time", "true", "true", "--runs", 2, "--warmup", 0, "-q")
+    with terminal(*asked, **wish) as (running, _, until):
         seen = until()
         assert running.wait(20) == 0
     assert "cannot tell" in seen
-    assert "\x1b[3" not in seen
+    assert "\x1b[" not in seen
 
 
 def test_ctrl_c_in_a_terminal_ends_the_command_and_tells_what_was_kept(tmp_path):
@@ -245,7 +329,11 @@ def test_whatever_ends_it_ends_the_command(which, tmp_path):
         time.sleep(0.02)
     running.send_signal(which)
     out, err = running.communicate(timeout=60)
-    assert (running.returncode, out, err) == (130, "", "scalelab: interrupted.\n")
+    assert (running.returncode, out, err) == (
+        130,
+        "",
+        "scalelab: interrupted. Nothing was measured to its end, so nothing is kept.\n",
+    )
     assert gone(Path(pid).read_text().strip())
 
 

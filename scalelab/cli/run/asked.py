@@ -4,12 +4,14 @@ Somebody wants to know whether their own program gains from more workers. They t
 it, with {workers} where the number goes, and get a table that the other commands read.
 """
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from scalelab.arguments import shown
 from scalelab.cli import options
 from scalelab.refusal import Refusal
 
@@ -17,6 +19,16 @@ from scalelab.refusal import Refusal
 _OF_JOBS = {"emulate": "--emulate", "sizes": "--bytes", "settings": "--set", "device": "--device",
             "append": "--append"}  # fmt: skip
 _OF_PROGRAMS = {"rate": "--rate", "quality": "--quality", "shell": "--shell", "retry": "--retry"}
+
+
+class _Device(click.Choice[str]):
+    """Knows what a GPU is called here: by its letters `gpu` is nearer to cpu."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name of a device."""
+        if value.lower() == "gpu":
+            raise Refusal("--device must be auto, cpu or cuda, got 'gpu': did you mean cuda?")
+        return super().convert(value, param, ctx)
 
 
 @click.command("run")
@@ -30,7 +42,7 @@ _OF_PROGRAMS = {"rate": "--rate", "quality": "--quality", "shell": "--shell", "r
     show_default=True,
     help="Whether the work stays, or grows with the workers.",
 )
-@click.option("--weak", "scaling", flag_value="weak", help="Short for --scaling weak.")
+@click.option("--weak", is_flag=True, help="Short for --scaling weak.")
 @click.option(
     "--work", type=float, metavar="N", help="Of all workers together; if weak, of each of them."
 )
@@ -48,8 +60,8 @@ _OF_PROGRAMS = {"rate": "--rate", "quality": "--quality", "shell": "--shell", "r
     metavar="TIME",
     help="For a launch, as in 90 or '10 min'.  [default: 120 s; none for a program]",
 )
-@click.option("--rate", metavar="PATTERN", help="Read a throughput: 'samples/s: ([0-9.]+)'.")
-@click.option("--quality", metavar="PATTERN", help="Read a quality: 'accuracy ([0-9.]+)'.")
+@click.option("--rate", metavar="PATTERN", help=r"Read a throughput: 'samples/s: (\S+)'.")
+@click.option("--quality", metavar="PATTERN", help=r"Read a quality: 'accuracy (\S+)'.")
 @click.option("--shell", is_flag=True, help="Let /bin/sh read LINE, with its pipes and variables.")
 @click.option("--retry", is_flag=True, help="Run again what failed before, as FILE has it.")
 @click.option("--emulate", is_flag=True, help="Sleep in place of compute; what is sent is real.")
@@ -57,7 +69,7 @@ _OF_PROGRAMS = {"rate": "--rate", "quality": "--quality", "shell": "--shell", "r
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An argument of JOB.")
 @click.option(
     "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
+    type=_Device(["auto", "cpu", "cuda"]),
     default="auto",
     help="cpu is gloo, cuda NCCL; auto takes cuda where every worker finds a GPU.",
 )
@@ -70,6 +82,8 @@ def command(
     job: str | None,
     program: str | None,
     workers: str | None,
+    scaling: str,
+    weak: bool,
     timeout: str | None,
     json: bool,
     out: Path | None,
@@ -90,6 +104,8 @@ def command(
     go on. FILE is written after every run: the same line takes it up again. The exit code is 1 where
     a number of workers has no result.
 
+    A FILE that holds measurements of a JOB is added to with --append, and never written over.
+
     A FILE.csv for --out holds a row per repetition, for spreadsheets, `scalelab audit` and `fit`.
 
     \b
@@ -107,28 +123,38 @@ def command(
       $ scalelab run --command 'srun -n {workers} ./solve --cells {work}' \\
             --workers 8,16,32 --weak --work 1e6 --timeout '20 min' --out weak.csv
       $ scalelab run --command 'mpirun -n {workers} python train.py' \\
-            --rate 'samples/s: ([0-9.]+)' --quality 'accuracy ([0-9.]+)' --out study.csv
+            --rate 'samples/s: (\\S+)' --quality 'accuracy (\\S+)' --out study.csv
     The same line again after Ctrl-C goes on where it stopped; with --retry, failed runs too:
       $ scalelab run --command ... --out study.csv --retry
     """
-    if (job is None) == (program is None):
-        given = "neither" if job is None else "both"
+    if job is None and program is None:
         raise Refusal(
-            f"run must be told JOB or --command, got {given}: write scalelab run training, or "
+            "run must be told JOB or --command, got neither: write scalelab run training, or "
             "scalelab run --command './solve --threads {workers}'"
         )
+    if job is not None and program is not None:
+        remedy = "drop one of them"
+        if workers is not None and job.isdecimal():
+            remedy = f"write --workers {workers.rstrip(',')},{job}"
+        elif " " not in program:
+            remedy = f"put the whole command in quotes, as in --command {shlex.quote(f'{program} {job} ...')}"
+        raise Refusal(f"run must be told JOB or --command, got both, JOB as {shown(job)}: {remedy}")
     strangers, kind = (_OF_PROGRAMS, "--command") if program is None else (_OF_JOBS, "JOB")
     for name, option in strangers.items():
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise Refusal(f"{option} must go with {kind}, got {program or job}: drop it")
+    if weak and scaling == "strong":
+        if context.get_parameter_source("scaling") is not ParameterSource.DEFAULT:
+            raise Refusal("--weak must go without --scaling strong, got both: drop one of them")
+        scaling = "weak"
     counts = None if workers is None else options.counts(workers)
     limit = None if timeout is None else options.duration(timeout, "--timeout")
     own = {name: value for name, value in asked.items() if name not in strangers}
+    own |= {"scaling": scaling}
     if job is not None:
         from scalelab.cli.run import jobs
 
-        jobs.run(job, counts, limit=limit, json=json, out=out, **own)
-        return 0
+        return jobs.run(job, counts, limit=limit, json=json, out=out, **own)
     from scalelab.cli.run import programs
 
     assert program is not None, "one of both, as was seen above"

@@ -3,12 +3,14 @@
 import difflib
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scalelab.arguments import shown
-from scalelab.cli import options, streams
+from scalelab.cli import options, streams, terminal
 from scalelab.refusal import Refusal
+from scalelab.units import counted
 
 
 def run(
@@ -20,23 +22,37 @@ def run(
     out: Path | None,
     append: bool,
     **asked: Any,
-) -> None:
-    """Measure a job, keep and show it."""
+) -> int:
+    """Measure a job, keep and show it; return 1 where a size failed, and the others were measured."""
     from scalelab.measure.messages import collectives
-    from scalelab.measure.ranks import sweep
+    from scalelab.measure.ranks import sweep, torchrun, workers
 
     _known(job, [*sweep.BUILT_IN, *collectives.GLOO])
     plan = _messages if job in collectives.GLOO else _scaling
-    title, note, total, batches, table = plan(job, counts, device, **asked)
-    samples = []
+    title, note, sizes, table = plan(job, counts, device, **asked)
+    samples, failed = [], []
     with (
         streams.taking(title, table, json=json, out=out, append=append) as so_far,
-        streams.progress(title, total) as bar,
+        streams.progress(title, len(sizes)) as bar,
     ):
-        for batch in batches:
-            samples += batch
-            so_far(samples, note)
+        for size, measured in sizes:
+            try:
+                samples += measured()
+            except workers.WorkerError as error:
+                if torchrun.inside():  # which ends all ranks where one has failed
+                    raise
+                failed.append(f"{size} failed: {error.cause}.")
+                bar.clear()
+                _complain(error)
+            so_far(samples, " ".join([*([note] if note else []), *failed]))
             bar.update()
+    return int(bool(failed))
+
+
+def _complain(error):
+    terminal.complain(f"scalelab: {' '.join(str(error).split())}")
+    for line in error.output.splitlines():
+        terminal.complain(line)
 
 
 def _known(job, names):
@@ -53,7 +69,7 @@ def _known(job, names):
 
 
 def _scaling(job, counts, device, *, scaling, work, emulate, sizes, settings, repeats, limit):
-    """Return the title of a sweep, a word on it, how many measurements, these, and how to tabulate them."""
+    """Return the title of a sweep, a word on it, what measures each size, and how to tabulate them."""
     from scalelab.measure.ranks import sweep
     from scalelab.models.scaling import study
 
@@ -70,7 +86,10 @@ def _scaling(job, counts, device, *, scaling, work, emulate, sizes, settings, re
     device, counts = _placed(device, counts, fewest=1)
     if work is not None:
         given = sweep.with_work(workload, given, work)
-    samples = sweep.sweep(workload, counts, given=given, emulated=emulate, device=device, **how)
+    how |= {"given": given, "emulated": emulate, "device": device}
+    # A sweep for each size, so that one which fails is not the end of the others.
+    runs: list[tuple[str, partial[Any]]]
+    runs = [(counted(k), partial(list, sweep.sweep(workload, [k], **how))) for k in counts]
     copies = workload.copies
 
     def table(samples):
@@ -89,8 +108,9 @@ def _scaling(job, counts, device, *, scaling, work, emulate, sizes, settings, re
         return columns | {f"speedup{over}": gain, f"efficiency{over}": share}
 
     title = f"{job}, {f'{scaling} scaling'}{', emulated' if emulate else ''}"
-    title, note = (f"{job}, copies side by side", sweep.COPIES) if copies else (title, "")
-    return title, note, len(counts), ([sample] for sample in samples), table
+    if copies:
+        return f"{job}, copies side by side", sweep.COPIES, runs, table
+    return title, sweep.UNSURE if workload.unsure else "", runs, table
 
 
 def _messages(job, counts, device, *, scaling, work, emulate, sizes, settings, repeats, limit):
@@ -123,12 +143,15 @@ def _messages(job, counts, device, *, scaling, work, emulate, sizes, settings, r
         return columns
 
     # A launch for each size, so that it is kept before the next: started again, processes cost little.
-    runs = (
-        collectives.measure(job, [size], count, device=device, **how)
+    runs = [
+        (
+            f"{units.text(size, 'B', binary=True)} on {counted(count)}",
+            partial(collectives.measure, job, [size], count, device=device, **how),
+        )
         for count in counts
         for size in sizes
-    )
-    return f"{job} over message sizes", "", len(counts) * len(sizes), runs, table
+    ]
+    return f"{job} over message sizes", "", runs, table
 
 
 def _rates(values):

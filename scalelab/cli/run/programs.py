@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import statistics
 import sys
 from collections.abc import Sequence
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scalelab.cli import options, streams
+from scalelab.cli import options, streams, terminal
 from scalelab.refusal import Refusal
 from scalelab.units import counted
 
@@ -51,7 +53,7 @@ def run(
         wanted = attempts.missing(program.counts, program.repeats, done)
         runs = study.runs(program, done, folder, out)
         try:
-            with streams.progress("", len(before) + len(wanted)) as bar:
+            with streams.ending(), streams.progress("", len(before) + len(wanted)) as bar:
                 bar.update(len(before))
                 for workers, number in wanted:
                     bar.set_description(f"{counted(workers)}, run {number}")
@@ -63,7 +65,8 @@ def run(
         except KeyboardInterrupt:
             held = f" {out} holds {len(done)} of {len(before) + len(wanted)} runs; "
             held += "the same line goes on from there."
-            click.echo(f"scalelab: interrupted.{held if done and out else ''}", err=True)
+            nothing = "" if done else " No run was measured to its end, so nothing is kept."
+            click.echo(f"scalelab: interrupted.{held if done and out else nothing}", err=True)
             raise click.exceptions.Exit(130) from None
         finally:
             if done:
@@ -85,14 +88,17 @@ def _show(
         return
     line = " ".join(program.asked.command.text.split())
     title = f"{line}, {program.asked.scaling} scaling"
-    click.echo(table(_sizes(program, done), title))
+    terminal.say(*str(table(_sizes(program, done), title)).splitlines())
+    if terminal.quiet():
+        for one in _words(one for one in done if one.failed):
+            terminal.complain(f"scalelab: {one}")
+        return
     dates = sorted({one.date for one in done})
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    click.echo(Stamp("measured here", this_machine(), when).text)
+    terminal.say(Stamp("measured here", this_machine(), when).text)
     if before:
-        click.echo(f"{counted(before, 'run')} of {len(done)} stood in {out} before.")
-    for line in [*_words(done), *_told(program, done, out)]:
-        click.echo(line)
+        terminal.say(f"{counted(before, 'run')} of {len(done)} stood in {out} before.")
+    terminal.say(*_words(done), *_told(program, done, out))
 
 
 def _sizes(program, done):
@@ -170,14 +176,30 @@ def _words(done):
 
 def _told(program, done, out):
     """Return what one should know of the numbers, and what to do next."""
+    from scalelab.measure.ranks import capacity
+
     good = [one for one in done if not one.failed]
     if good and not program.asked.rate:
         yield "The time is that of the whole process, its start included; --rate leaves that out."
     if good and max(sum(k == one.workers for one in good) for k in program.counts) == 1:
         yield "One run of a size does not show how much runs differ: --repeats 3 does."
+    cores = capacity.usual()
+    if good and max(program.counts) > cores and _starts_here(program.asked.command.text):
+        yield (
+            f"This machine has {counted(cores, 'core')}: if more workers ran here, they took turns, and "
+            "the times hold their waiting."
+        )
     if out is None:
         return
     if len(good) < len(done):
         yield "To run again what failed, add --retry."
     if len({one.workers for one in good}) > 1:
-        yield f"→ scalelab audit {out}; scalelab fit {out} --at {2 * max(program.counts)}"
+        file = shlex.quote(str(out) if not str(out).startswith("-") else f"./{out}")
+        yield f"→ scalelab audit {file}; scalelab fit {file} --at {2 * max(one.workers for one in good)}"
+
+
+def _starts_here(line):
+    """Whether nothing in a command line speaks of other machines."""
+    return not re.search(
+        r"\b(?:srun|sbatch|ssh|mpirun|mpiexec|nnodes|hostfile|kubectl|ray)\b", line
+    )

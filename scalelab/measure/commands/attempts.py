@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import math
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,14 +100,18 @@ def read(path: str | Path, asked: Asked, machine: str) -> list[Attempt]:
     rows = _cells(path, content) if str(path).endswith(".csv") else _objects(path, content)
     found = []
     for place, row in rows:
-        _same(path, place, "command", row.get("command", ""), asked.command.text)
+        if _words(row.get("command", ""), asked.command.shell) != _words(
+            asked.command.text, asked.command.shell
+        ):
+            _same(path, place, "command", row.get("command", ""), asked.command.text)
         _same(path, place, "scaling", row.get("scaling", ""), asked.scaling)
         if not row.get("failed"):
             wanted, there = (
                 [name for name in ("seconds", "throughput", "quality") if name in those]
                 for those in (asked.columns, row)
             )
-            _same(path, place, "columns", there, wanted)
+            if there != wanted:
+                _other(path, place, _patterns(wanted, there), f"one {_patterns(there, wanted)}")
         _same(path, place, "machine", row.get("machine", ""), machine)
         attempt = _attempt(path, place, row, asked)
         amount, stated = asked.amount(attempt.workers), row.get("work", "")
@@ -176,12 +181,29 @@ def _foreign(path: object, given: object) -> NoReturn:
 
 def _same(path, place, what, found, wanted):
     if found != wanted:
-        _other(path, place, f"the {what} {shown(wanted)}", shown(found))
+        _other(path, place, f"with the {what} {shown(wanted)}", shown(found))
+
+
+def _words(line, shell):
+    """Return what tells one command from another: blanks between words do not, without a shell."""
+    try:
+        return line if shell or not isinstance(line, str) else shlex.split(line)
+    except ValueError:
+        return line
+
+
+def _patterns(columns, others):
+    """Say by which options of the command line a table got its columns, where others have none such."""
+    return " and ".join(
+        f"{'with' if column in columns else 'without'} {option}"
+        for column, option in (("throughput", "--rate"), ("quality", "--quality"))
+        if (column in columns) != (column in others)
+    )
 
 
 def _other(path, place, wanted, found):
     raise Refusal(
-        f"{path} {place} must be of the study that is asked for, with {wanted}, got {found}: "
+        f"{path} {place} must be of the study that is asked for, {wanted}, got {found}: "
         "ask for the same, or name another file"
     )
 

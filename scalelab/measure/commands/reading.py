@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-from scalelab.arguments import shown
+from scalelab.arguments import shown, unpainted
 from scalelab.measure.commands import process
 from scalelab.measure.commands.process import Ended
 from scalelab.refusal import Refusal
@@ -24,12 +24,19 @@ _ERROR = re.compile(r"\b\w*(Error|Exception|Fault)\b|\berror:", re.IGNORECASE)
 # What torchrun says at its end of the rank that failed first; the others are told to end, or echo it.
 _ROOT = re.compile(r"Root Cause[^\0]{,400}?\brank +: (\d+)[^\0]{,80}?\bexitcode +: (-?\d{1,3})\b")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
+# What goes on behind a number that a pattern has left: more of its figures, its exponent, its prefix.
+_MORE = re.compile(
+    r"\d|(?P<comma>,)\d|[.']\d|[eE][+-]?\d|(?P<prefix>[kKMGT])(?:i?[Bb]|(?i:flop)|(?![A-Za-z]))"
+)
+_BEGUN = re.compile(r"\d\.?$|(?<![\w.,)])-$")  # what a number had before: figures, or its sign
+# What a pattern says after its last group.
+_BEHIND = re.compile(r".*(?<!\\)\((?!\?)[^()]*\)(.*)", re.DOTALL)
 
 
 def pattern(option: str, text: str) -> re.Pattern[str]:
-    """Return the pattern of a number, in a group of its own.
+    r"""Return the pattern of a number, in a group of its own.
 
-    >>> pattern("--rate", "samples/s: ([0-9.]+)").groups
+    >>> pattern("--rate", r"samples/s: (\S+)").groups
     1
     """
     try:
@@ -37,12 +44,12 @@ def pattern(option: str, text: str) -> re.Pattern[str]:
     except (re.error, RecursionError, OverflowError) as error:
         raise Refusal(
             f"{option} must be a regular expression, got {shown(text)} ({error}): "
-            "write it like 'samples/s: ([0-9.]+)'"
+            "write it like 'samples/s: (\\S+)'"
         ) from None
     if not found.groups:
         raise Refusal(
             f"{option} must hold parentheses around the number, got {shown(text)}: "
-            "write it like 'samples/s: ([0-9.]+)'"
+            "write it like 'samples/s: (\\S+)'"
         )
     return found
 
@@ -57,20 +64,49 @@ def last(log: str | Path, wanted: re.Pattern[str]) -> float | str:
     ...     last(file, re.compile("samples/s: ([0-9.,]+)")), last(file, re.compile("loss: (.+)"))
     (1200.5, "nothing in its output matches 'loss: (.+)'")
     """
-    found = None
+    found = whole = None
+    asked = f"'{wanted.pattern}'" if len(wanted.pattern) <= 60 else shown(wanted.pattern)
     for line in _lines(log):
         for match in wanted.finditer(line):
-            found = next((group for group in match.groups() if group is not None), "")
+            place, *others = [n for n in range(1, match.re.groups + 1) if match[n] is not None] or [
+                0
+            ]
+            if any(match.start(other) >= match.end(place) for other in others):
+                both = f"{shown(match[place])} and {shown(match[others[-1]])}"
+                return f"{asked} finds {both} at once: write (?:...) around all but the number"
+            found, whole = (match[place], _cut(match, place)) if place else ("", "")
     if found is None:
-        return f"nothing in its output matches {shown(wanted.pattern)}"
-    plain = found.strip()
+        return f"nothing in its output matches {asked}"
+    plain = found.strip().rstrip(",.")
     try:
         number = float(plain.replace(",", "") if _GROUPED.fullmatch(plain) else plain)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        return f"{shown(wanted.pattern)} found {shown(found)}, which is no finite number"
+        return f"{asked} found {shown(found)}, which is no finite number"
+    if whole:
+        return (
+            f"{asked} takes only a part of {shown(whole)}: write (\\S+) for the number, "
+            "or in the pattern what stands around it"
+        )
     return number
+
+
+def _cut(match: re.Match[str], place: int) -> str:
+    """Return the number that a group has only a part of: 1,234 for [0-9.]+, which takes 1; else nothing.
+
+    A pattern that names the comma or the prefix behind its group means what it says.
+    """
+    line, begin, end = match.string, *match.span(place)
+    more = _MORE.match(line, end) if line[begin:end][-1:].isdigit() else None
+    sign = more and (more["comma"] or more["prefix"])
+    if sign and (rest := _BEHIND.fullmatch(match.re.pattern)) and sign in rest[1]:
+        more = None
+    if not (more or _BEGUN.search(line, max(0, begin - 3), begin)):
+        return ""
+    before, behind = line[max(0, begin - 30) : begin], line[end : end + 30]
+    first, last = re.search(r"[\w.,'+-]*$", before), re.match(r"[\w.,'+-]*", behind)
+    return (first[0] if first else "") + match[place] + (last[0] if last else "")
 
 
 def cause(ended: Ended, log: str | Path, timeout: float | None) -> str:
@@ -127,10 +163,10 @@ def _lines(log: str | Path) -> Iterator[str]:
     """Yield the lines; a bar that overwrites itself has many."""
     with open(log, errors="replace") as file:
         while line := file.readline(_LONGEST):
-            yield line.removesuffix("\n")
+            yield unpainted(line.removesuffix("\n"))
 
 
 def _tail(log):
     with open(log, "rb") as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-        return file.read(_TAIL).decode(errors="replace")
+        return unpainted(file.read(_TAIL).decode(errors="replace").replace("\r", "\n"))

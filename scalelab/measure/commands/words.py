@@ -3,6 +3,7 @@
 {workers}, {work} and {run} are replaced; other braces stay as they are, because JSON and awk have them.
 """
 
+import difflib
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ from scalelab.refusal import Refusal
 PLACES = ("workers", "work", "run")
 _PLACE = re.compile(r"\{(" + "|".join(PLACES) + r")\}")
 _CLOSE = re.compile(r"\{(K|k|n|N|np|nproc|worker|gpus|procs|ranks|p|P)\}")
+_BRACED = re.compile(r"(?<!\$)\{([A-Za-z_]+)\}")
 _QUOTED = re.compile(r"\\.|'[^']*'")
 _QUOTED_TWICE = re.compile(r'"[^"]*"')
 
@@ -66,6 +68,12 @@ def command(text: str, shell: bool = False) -> Command:
             f"--command must hold {{workers}}, got {shown(text)}: {remedy}; or use "
             "'env OMP_NUM_THREADS={workers} ...'"
         )
+    for name in _BRACED.findall(text):
+        if name not in PLACES and (near := difflib.get_close_matches(name.lower(), PLACES, 1, 0.8)):
+            raise Refusal(
+                f"--command must have its places spelt {{workers}}, {{work}} or {{run}}, got {{{name}}}: "
+                f"did you mean {{{near[0]}}}?"
+            )
     if not shell:
         _plain(text)
         _found(found)

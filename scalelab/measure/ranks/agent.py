@@ -16,7 +16,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any, cast
 
-from scalelab.measure.ranks import crash, ctrl_c
+from scalelab.arguments import unpainted
+from scalelab.measure.ranks import aside, crash, ctrl_c
 
 # A fork server imports torch once: a first launch takes a few seconds, the next a tenth of one.
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
@@ -29,9 +30,9 @@ _TALKATIVE = ("torch.distributed.elastic", "torch.multiprocessing", "torchelasti
 class Failed(Exception):
     """The cause, in a few words, and the end of what the rank had written."""
 
-    def __init__(self, cause: str, output: str = "") -> None:
-        super().__init__(cause)
-        self.output = output
+    def __init__(self, cause: str, output: str = "", *, late: bool = False) -> None:
+        super().__init__(unpainted(cause))
+        self.output, self.late = output, late
 
 
 def run(
@@ -79,7 +80,7 @@ def _agent(entry, arguments, workers, deadline, folder):
                 raise Failed(f"an exit without a result on rank {gone[0]}", wrote)
             if result.state == WorkerState.HEALTHY and time.monotonic() > deadline:
                 stood = crash.standing(folder)
-                raise Failed(f"no end within the time limit{stood and f' ({stood})'}")
+                raise Failed(f"no end within the time limit{stood and f' ({stood})'}", late=True)
             return result
 
     meeting = rendezvous.RendezvousParameters(
@@ -115,7 +116,7 @@ def _cause(failure):
     """Say in one line how a rank failed: its exception, the signal, or the exit code."""
     data = failure.error_file_data.get("message")
     if isinstance(data, dict) and data.get("message"):
-        line = " ".join(data["message"].split()).removesuffix(":")
+        line = " ".join(data["message"].split()).removesuffix(":").removeprefix("Refusal: ")
         return line if len(line) <= 200 else f"{line[:197]}..."
     return failure.signal_name() if failure.exitcode < 0 else f"exit code {failure.exitcode}"
 
@@ -129,7 +130,8 @@ def _starting():
     main = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
     try:
-        with ctrl_c.held(), _environment(OMP_NUM_THREADS="1"):
+        # They import the module of the job before their output has a file of its own.
+        with ctrl_c.held(), _environment(OMP_NUM_THREADS="1"), aside.stdout():
             yield
     finally:
         sys.modules["__main__"] = main

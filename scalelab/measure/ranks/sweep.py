@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scalelab.arguments import meant, shown, whole
-from scalelab.measure.ranks import capacity, jobs, workers
+from scalelab.measure.ranks import aside, capacity, jobs, workers
 from scalelab.records import Sample
 from scalelab.refusal import Refusal
 from scalelab.units import counted
@@ -28,6 +28,7 @@ class Workload(NamedTuple):
     parts: bool = False  # whether the work must split into equal parts
     told: tuple[str, ...] = ()  # which of jobs.TOLD a function of a user's own asks for
     copies: bool = False  # whether it does not even look for them, so that every worker does all
+    unsure: bool = False  # whether something beside it looks for them, and it may not
 
 
 BUILT_IN = {
@@ -39,6 +40,10 @@ BUILT_IN = {
 COPIES = (
     "It takes none of rank, workers and share, so every worker did the whole job: "
     "this measures K copies, not a division."
+)
+UNSURE = (
+    "It takes none of rank, workers and share: if it does not look for its part itself, every worker "
+    "did the whole job, and this measures copies, not a division."
 )
 # Who divides in another way has one of these words in the module, or in one beside it.
 _DIVIDES = re.compile(
@@ -61,15 +66,37 @@ def find(name: str) -> Workload:
             f"{meant(name, BUILT_IN, 'name a function, or start a whole program by --command')}"
         )
     try:
-        target = getattr(_imported(module), function)
-        parameters = inspect.signature(target).parameters
+        with aside.stdout():  # a module that prints when it is imported is no part of our output
+            found = _imported(module)
     except Refusal:
         raise
     except (Exception, SystemExit) as error:  # a user's module may do anything when imported
         cause = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        missing = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+        remedy = "start in the folder of the module, or install it"
+        if missing is None:
+            remedy = "mend the module"
+        elif missing.partition(".")[0] != module.partition(".")[0]:
+            remedy = f"install {missing}, which it imports"
         raise Refusal(
-            f"job must name a function that can be imported, got {shown(name)} ({cause}): "
-            "start in the folder of the module, or install it"
+            f"job must name a function that can be imported, got {shown(name)} ({cause}): {remedy}"
+        ) from None
+    try:
+        target = getattr(found, function)
+        parameters = inspect.signature(target).parameters
+    except (AttributeError, TypeError, ValueError) as error:
+        own = vars(found).items()
+        there = [one for one, its in own if inspect.isfunction(its) and one[0] != "_"]
+        listed = f"it has {', '.join(there[:5])}{' and others' if there[5:] else ''}"
+        what = "is no function" if hasattr(found, function) else "is not there"
+        what = (
+            what
+            if isinstance(error, (AttributeError, TypeError))
+            else "does not tell its arguments"
+        )
+        raise Refusal(
+            f"job must name a function of its module, got {shown(name)}, which {what}: "
+            f"{meant(function, there, listed) if there else 'define it by def'}"
         ) from None
     try:
         pickle.dumps(target)
@@ -80,7 +107,9 @@ def find(name: str) -> Workload:
         ) from None
     told = tuple(one for one in jobs.TOLD if one in parameters)
     work = "work" if {"work", "share"} & {*parameters} else ""
-    return Workload(name, target, work, told=told, copies=not told and not _divides(target))
+    copies = not told and not _divides(target)
+    unsure = not (told or copies or _speaks(target))
+    return Workload(name, target, work, told=told, copies=copies, unsure=unsure)
 
 
 def _imported(module):
@@ -109,14 +138,15 @@ def _divides(target):
         if Path(getattr(one, "__file__", None) or "/").parent == folder
         and folder.is_relative_to(Path.cwd())
     ]
-    for one in {id(module): module for module in (own, *beside) if module}.values():
-        try:
-            text = inspect.getsource(one)
-        except (OSError, TypeError):  # of another language
-            continue
-        if _DIVIDES.search(text):
-            return True
-    return False
+    return any(map(_speaks, {id(module): module for module in (own, *beside) if module}.values()))
+
+
+def _speaks(thing):
+    """Whether the source of a module or of a function has a word of dividing."""
+    try:
+        return bool(_DIVIDES.search(inspect.getsource(thing)))
+    except (OSError, TypeError):  # of another language
+        return False
 
 
 def with_work(job: Workload, given: dict[str, Any], work: float) -> dict[str, Any]:
@@ -158,6 +188,8 @@ def sweep(
     if not counts:
         raise Refusal("workers must be at least one number, got none: say how many, as in 1,2,4")
     given = _known(job, {} if given is None else given)
+    for name, value in given.items() if job.name in BUILT_IN else ():
+        whole(name, value, "it is a count", 0 if name == "seed" else 1)
     if emulated and job.name not in BUILT_IN:
         raise Refusal(
             f"job must be {' or '.join(BUILT_IN)} to be emulated, got {job.name}: only of these is it "
@@ -195,7 +227,7 @@ def _runs(job, plans, scaling, how):
         try:
             results = workers.launch(what, count, **how, **arguments)
         except workers.WorkerError as error:  # by the name that the user gave
-            raise workers.WorkerError(job.name, error.said, error.output) from None
+            raise workers.WorkerError(job.name, error.said, error.output, error.cause) from None
         work = given.get(job.work, 1) * (count if job.copies else 1)
         about = {"scaling": scaling, "work": work}
         about["backend"] = capacity.BACKENDS[how["device"]]

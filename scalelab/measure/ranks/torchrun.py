@@ -22,7 +22,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from scalelab.measure.ranks import aside
 from scalelab.measure.ranks.agent import Failed
+from scalelab.refusal import Refusal
 
 _Said = TypeVar("_Said")
 _GRACE = 30.0
@@ -67,13 +69,15 @@ def run(
         store = _meeting(limit)
         if own < workers:
             group = distributed.PrefixStore("group", store)
-            result = entry(None, *arguments, store=group, rank=own, world_size=workers)
+            with aside.stdout():
+                result = entry(None, *arguments, store=group, rank=own, world_size=workers)
             store.set(str(own), pickle.dumps(result))
         return {other: pickle.loads(store.get(str(other))) for other in range(workers)}
     except distributed.DistStoreError:
-        raise Failed("no end within the time limit") from None
+        raise Failed("no end within the time limit", late=True) from None
     except Exception as error:
-        cause = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        kind = "" if isinstance(error, Refusal) else f"{type(error).__name__}: "
+        cause = " ".join(f"{kind}{error}".split())[:200]
         raise Failed(f"{cause} on rank {own}") from None
     finally:
         faulthandler.cancel_dump_traceback_later()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from scalelab.arguments import real, shown
+from scalelab.arguments import real, shown, unpainted
 from scalelab.measure.ranks import agent, capacity, crash, torchrun
 from scalelab.measure.timing.timing import threads
 from scalelab.refusal import Failure, Refusal
@@ -28,10 +28,11 @@ _Result = TypeVar("_Result")
 class WorkerError(Failure):
     """A rank failed, ended without a result, or took too long."""
 
-    def __init__(self, job: str, said: str = "", output: str = "") -> None:
+    def __init__(self, job: str, said: str = "", output: str = "", cause: str = "") -> None:
         super().__init__(f"{job} {said}".rstrip())
         self.said = said  # of that job, whoever names it otherwise
-        self.output = output  # the end of what that rank had written
+        self.output = unpainted(output)  # the end of what that rank had written
+        self.cause = cause or said  # in a few words
 
 
 def launch(
@@ -57,11 +58,12 @@ def launch(
     try:
         results = run(_rank, (job, arguments, capacity.BACKENDS[device], limit), workers, limit)
     except agent.Failed as cause:
+        remedy = "mend the job, or give it longer" if cause.late else "mend the job"
         raise WorkerError(
             job.__name__,
-            f"must finish on {counted(workers, 'rank')} within {limit:g} s, got {cause}: "
-            "mend the job or raise limit, then launch it again",
+            f"must finish on {counted(workers, 'rank')} within {limit:g} s, got {cause}: {remedy}",
             cause.output,
+            str(cause),
         ) from None
     return [results[rank] for rank in range(workers)]
 

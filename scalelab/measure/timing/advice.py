@@ -8,7 +8,9 @@ import statistics
 from collections.abc import Sequence
 
 from scalelab import ranks
-from scalelab.units import text
+from scalelab.units import counted, text
+
+_HOPELESS = 1000  # times as many repetitions are asked of nobody
 
 
 def few(count: int, need: int) -> str:
@@ -16,7 +18,7 @@ def few(count: int, need: int) -> str:
     if count >= need:
         return ""
     return (
-        f"Only {count} repetitions: {need} are the fewest that bound the median with 95 % "
+        f"Only {counted(count, 'repetition')}: {need} are the fewest that bound the median with 95 % "
         "confidence. Repeat more often, or time a shorter job."
     )
 
@@ -27,10 +29,10 @@ def wide(off: float, wanted: float) -> str:
         return ""
     # The interval narrows with the square root of the number of repetitions.
     more = (off / wanted) ** 2
-    return (
-        f"The median is known within {text(off, '%', 2)}, not {text(wanted, '%', 2)}. Quieten the "
-        f"machine, or repeat about {text(more, digits=2)} times as often."
-    )
+    known = f"The median is known within {text(off, '%', 2)}, not {text(wanted, '%', 2)}."
+    if more > _HOPELESS:
+        return f"{known} No number of repetitions mends that: quieten the machine, or ask for less."
+    return f"{known} Quieten the machine, or repeat about {text(more, digits=2)} times as often."
 
 
 def outliers(values: Sequence[float]) -> str:
@@ -41,9 +43,10 @@ def outliers(values: Sequence[float]) -> str:
     if not far or not _bounded(len(values)):
         return ""
     worst = max(far, key=lambda v: abs(v - middle))
+    lie, they = ("lies", "It is") if len(far) == 1 else ("lie", "They are")
     return (
-        f"{len(far)} of {len(values)} repetitions lie far from the median, the farthest at "
-        f"{text(worst / middle)} times it. They are kept: quote the median, not the mean, and "
+        f"{len(far)} of {len(values)} repetitions {lie} far from the median, the farthest at "
+        f"{text(worst / middle)} times it. {they} kept: quote the median, not the mean, and "
         "look for other programs on this machine."
     )
 

@@ -53,9 +53,9 @@ class Beside:
                 f"cannot tell: {text(self.ratio)} times as long, from too few turns for an interval"
             )
         if self.says == "faster":
-            factor, low, high = alike([1 / self.ratio, 1 / self.high, 1 / self.low])
+            factor, low, high = _beside_one(1 / self.ratio, 1 / self.high, 1 / self.low)
             return f"faster: {factor} times as fast ({low} to {high})"
-        factor, low, high = alike([self.ratio, self.low, self.high])
+        factor, low, high = _beside_one(self.ratio, self.low, self.high)
         return f"{self.says}: {factor} times as long ({low} to {high})"
 
 
@@ -88,7 +88,12 @@ class Compared(Seen):
 
     def __repr__(self) -> str:
         first, *_ = self.samples
-        said = "; ".join(f"{one.label} is {one.text}" for one in self.besides)
+        said = "; ".join(
+            f"{one.label}: {one.text}"
+            if one.says == "cannot tell"
+            else f"{one.label} is {one.text}"
+            for one in self.besides
+        )
         return f"<Compared with {first.label}, {counted(len(first.seconds), 'turn')}: {said}>"
 
     def facts(self) -> Mapping[str, Sequence[object]]:
@@ -150,6 +155,11 @@ def compare(
         ),
         level,
     )
+
+
+def _beside_one(*ratios):
+    """Write ratios so that one which is not 1 does not look like it."""
+    return alike([*ratios, 1.0])[:-1]
 
 
 def one_turn(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,7 +24,7 @@ from functools import partial
 from statistics import median
 from typing import IO
 
-from scalelab.arguments import real, shown, whole
+from scalelab.arguments import real, shown, unpainted, whole
 from scalelab.measure.timing import compare, rounds
 from scalelab.measure.timing.compare import Compared
 from scalelab.records import Caution
@@ -30,7 +32,9 @@ from scalelab.refusal import Failure, Refusal
 from scalelab.units import counted, text
 
 _PATIENCE = 2.0  # seconds between asking a program to end and ending it
-_SAID = 2000  # characters of the end of what a program that failed has said
+_UNREAD = re.compile(r"[*?]|\$\w|\$\{|(?<!\S)~")  # of a line without a shell, as it stands
+_FAILED = "a run failed"  # why there are no more
+_MOST = 2000  # characters of the end of what a program that failed has said
 
 
 @dataclass(frozen=True)
@@ -105,12 +109,15 @@ class Race:
         self.programs, self.ignore, self.show = tuple(programs), ignore, show
         if not self.programs:
             raise Refusal("programs must be at least one, got none: name what to time")
+        if len(set(names)) < len(names):
+            raise Refusal(f"names must differ, got {shown(list(names))}: give each its own")
         self.names = tuple(names) or tuple(one.line for one in self.programs)
         if len(self.names) != len(self.programs):
             raise Refusal(
                 f"names must be as many as the {counted(len(self.programs), 'command')}, got "
                 f"{len(self.names)}: name each, or none"
             )
+        self.names = tuple(_told_apart(self.names))
         if len(prepare) not in (0, 1, len(self.programs)):
             raise Refusal(
                 f"prepare must be one for all or one for each of the {len(self.programs)} commands, "
@@ -144,6 +151,20 @@ class Race:
         until it is steady. `watch` is called after every turn with its seconds.
         """
         checked(runs, warmup, budget, precision)
+        if not self.prepare:  # which may make what is timed
+            self._look()
+        try:
+            return self._run(runs, warmup, budget, precision, seed, watch)
+        except Refusal as refusal:
+            if not self.turns:
+                raise
+            self._stopped = _FAILED
+            raise Failure(str(refusal)) from None  # what was there for the first turn has gone
+        except Failure:
+            self._stopped = _FAILED
+            raise
+
+    def _run(self, runs, warmup, budget, precision, seed, watch):
         order = random.Random(whole("seed", seed, "it starts the random order", 0))
         enough = compare.known(len(self.programs), precision)
         self._precision = precision
@@ -174,6 +195,21 @@ class Race:
                 self.turns.append(watched())
             self._stopped = f"runs: {runs} asked for"
         return self.compared()
+
+    def _look(self):
+        """Refuse what cannot be started, before anything is."""
+        for one in self.programs:
+            try:
+                _found(one)
+            except Refusal as refusal:
+                words = [p.line for p in self.programs]
+                if len(words) == 1 or any(" " in word.strip() for word in words):
+                    raise
+                whole = shlex.quote(" ".join(words))
+                raise Refusal(
+                    str(refusal).partition(": ")[0],
+                    f"if it is a word of one command, put all of it in quotes: {whole}",
+                ) from None
 
     def compared(self) -> Compared:
         """Return what the turns that were finished say."""
@@ -209,12 +245,25 @@ class Race:
 
     def _once(self, place: int, heard: bool = False) -> Run:
         if self.prepare:
-            finish(self.prepare[place], "what prepares it", limit=self.limit, show=self.show)
+            finish(self.prepare[place], "--prepare", limit=self.limit, show=self.show)
         with _errors(heard and not self.show) as errors:
             done = run(self.programs[place], limit=self.limit, show=self.show, errors=errors)
             if done.fault and not self.ignore:
-                raise _failed(self.programs[place].line, done.fault, errors)
+                raise _failed(self.programs[place], done.fault, errors)
         return done
+
+
+def _told_apart(names):
+    """Yield names of which none is there twice, however its blanks are.
+
+    >>> [*_told_apart(["true", "true ", "a"])]
+    ['true', 'true (2)', 'a']
+    """
+    seen: Counter[str] = Counter()
+    for name in names:
+        plain = " ".join(name.split())
+        seen[plain] += 1
+        yield name if seen[plain] == 1 else f"{plain} ({seen[plain]})"
 
 
 def checked(runs: int | None, warmup: int | None, budget: float, precision: float) -> None:
@@ -232,9 +281,12 @@ def finish(
 ) -> None:
     """Run a program that must succeed, such as what prepares the others."""
     with _errors(not show) as errors:
-        done = run(program, limit=limit, show=show, errors=errors)
+        try:
+            done = run(program, limit=limit, show=show, errors=errors)
+        except Refusal as refusal:
+            raise Refusal(f"{what}: {refusal}") from None
         if done.fault:
-            raise _failed(f"{what}, {program.line}", done.fault, errors)
+            raise _said(f"{what}: {program.line} {done.fault}: mend it", errors)
 
 
 def run(
@@ -273,7 +325,7 @@ def run(
             )  # fmt: skip
         except OSError as error:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            raise Failure(
+            raise Refusal(
                 f"{program.words[0]} cannot be started ({error.strerror}): begin a script with #! and "
                 "its interpreter, or say --shell"
             ) from None
@@ -347,13 +399,13 @@ def _found(program):
     if place:
         return place
     if os.path.isdir(name):
-        raise Failure(f"{name} is a folder and no program: name what to start")
+        raise Refusal(f"{name} is a folder and no program: name what to start")
     if os.path.sep in name and os.path.exists(name):
-        raise Failure(f"{name} may not be started: chmod +x it, or name its interpreter first")
+        raise Refusal(f"{name} may not be started: chmod +x it, or name its interpreter first")
     hint = "install it, or check its spelling"
     if any(sign in name for sign in "=$~*"):
         hint = "variables, ~ and * are for a shell, so say --shell"
-    raise Failure(f"{name} was not found among the programs: {hint}")
+    raise Refusal(f"{name} was not found among the programs: {hint}")
 
 
 def _fault(status):
@@ -367,12 +419,18 @@ def _fault(status):
     return f"ended with exit code {code}" if code else ""
 
 
-def _failed(line, fault, errors):
+def _failed(program, fault, errors):
     remedy = "mend it, or say --ignore-failure to time it all the same"
-    failure = Failure(f"{line} {fault}: {remedy}")
+    if program.words[:2] != ("/bin/sh", "-c") and (sign := _UNREAD.search(program.line)):
+        remedy = f"if {sign[0]} is meant for a shell, say --shell; else {remedy}"
+    return _said(f"{program.line} {fault}: {remedy}", errors)
+
+
+def _said(sentence, errors):
+    failure = Failure(sentence)
     if errors:
         errors.seek(0)
-        failure.output = errors.read().decode(errors="replace").rstrip()[-_SAID:]
+        failure.output = unpainted(errors.read().decode(errors="replace")).rstrip()[-_MOST:]
     return failure
 
 

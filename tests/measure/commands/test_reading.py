@@ -28,6 +28,8 @@ def log(tmp_path):
         ("rate: 1\rrate: 2\r", 2),
         ("rate= 1,234,567.5", 1234567.5),
         ("rate: -1e3\r\n", -1000),
+        ("rate: 12.5, and on", 12.5),
+        ("rate: \x1b[1m12.5\x1b[0m items/s", 12.5),
     ],
 )
 def test_the_last_match_counts(text, number, log):
@@ -49,6 +51,56 @@ def test_the_last_match_counts(text, number, log):
 def test_where_there_is_no_number_the_reason_is_said(text, word, log):
     log.write_text(text)
     assert word in reading.last(log, RATE)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "whole"),
+    [
+        ("rate: ([0-9.]+)", "rate: 1,234.5 items/s", "1,234.5"),
+        ("rate: ([0-9.]+)", "rate: 1.2k items/s", "1.2k"),
+        ("rate: ([0-9.]+)", "rate: 12.5GB/s", "12.5GB"),
+        ("rate: ([0-9.]+)", "rate: 1.2e3 items/s", "1.2e3"),
+        ("rate: ([0-9.]+)", "rate: 123,4 items/s", "123,4"),
+        ("rate: ([0-9.]+).* items", "rate: 1,234 items/s", "1,234"),
+        (r"rate: (\d+)", "rate: 2.5", "2.5"),
+        ("rate.*([0-9.]+)", "rate: 1234", "1234"),
+        ("loss: -?([0-9.]+)", "loss: -0.5", "-0.5"),
+    ],
+)
+def test_a_part_of_a_number_is_no_number(pattern, text, whole, log):
+    log.write_text(text)
+    said = reading.last(log, re.compile(pattern))
+    assert said.startswith(f"'{pattern}' takes only a part of '{whole}': write ")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "number"),
+    [
+        ("rate: ([0-9.]+)", "rate: 12.5 GB/s", 12.5),
+        ("rate: ([0-9.]+)", "rate: 980 items/s, or so", 980),
+        ("rate: ([0-9.]+)", "rate: 12.5.", 12.5),
+        ("rate: ([0-9.]+)", "rate: 12Tasks", 12),
+        ("rate: ([0-9.,]+)", "rate: 1,234.5items", 1234.5),
+        ("rate: ([0-9.]+)GB", "rate: 12.5GB/s", 12.5),
+        ("^([0-9.]+),", "1.5,2.5", 1.5),
+        ("rate: ([0-9]+)", "rate: 5-6", 5),
+    ],
+)
+def test_what_goes_on_behind_a_number_may_be_something_else(pattern, text, number, log):
+    log.write_text(text)
+    assert reading.last(log, re.compile(pattern)) == number
+
+
+def test_two_numbers_of_one_match_are_not_chosen_from(log):
+    log.write_text("put 1.5 of 2.5")
+    said = reading.last(log, re.compile(r"put (\S+) of (\S+)"))
+    assert said.startswith(r"'put (\S+) of (\S+)' finds '1.5' and '2.5' at once: ")
+    assert reading.last(log, re.compile(r"put ((\d)\.\d)")) == 1.5
+
+
+def test_a_cause_is_without_the_codes_of_a_terminal(log):
+    log.write_bytes(b"\x1b[31mError: no \x1b]0;title\x07luck\x1b[0m\n")
+    assert reading.cause(Ended(1.0, 1), log, None) == "exit code 1: Error: no luck"
 
 
 def test_the_first_group_that_took_part_is_the_number(log):
@@ -147,7 +199,7 @@ def test_of_a_torchrun_the_rank_that_failed_first_is_told(rank, code, said, log)
 
 @pytest.mark.parametrize("text", ["(", "[", "*", "a{9999999999}", "rate"])
 def test_a_pattern_that_finds_no_number_is_refused(text):
-    with pytest.raises(Refusal, match=r"--rate must .* write it like 'samples/s: \(\[0-9\.\]\+\)'"):
+    with pytest.raises(Refusal, match=r"--rate must .* write it like 'samples/s: \(\\S\+\)'"):
         reading.pattern("--rate", text)
 
 

@@ -60,13 +60,13 @@ def test_the_file_is_a_scaling_table_with_its_work(name, scaling):
 @pytest.mark.parametrize("name", ["study.csv", "study.json"])
 def test_a_rate_and_a_quality_are_read_and_not_the_clock(name):
     program = study.program(
-        command(ECHO), [1, 2], rate=r"rate: (\d+)", quality=r"rate: (\d)", scaling="weak"
+        command(ECHO), [1, 2], rate=r"rate: (\d+)", quality=r"rate: (\d+)", scaling="weak"
     )
     ((one, two),) = done(program, Path(name))
-    assert (one.throughput, two.throughput, one.quality) == (110, 120, 1)
+    assert (one.throughput, two.throughput, one.quality) == (110, 120, 110)
     read = tables.read(name)
     assert (read.measure, read.values) == ("throughput", (110, 120))
-    assert [row.quality for row in read.rows] == [1, 1]
+    assert [row.quality for row in read.rows] == [110, 120]
     assert study.resumed(program, Path(name)) == [one, two]
 
 
@@ -137,8 +137,8 @@ def test_without_a_file_the_log_of_a_failure_is_kept_and_no_other(tmp_path, monk
         ({"scaling": "weak"}, "with the scaling 'weak', got 'strong'"),
         ({"work": 9}, "with the work '9', got '8'"),
         ({"work": None}, "with the work '', got '8'"),
-        ({"rate": True}, "with the columns ['throughput'], got ['seconds']"),
-        ({"quality": True}, "with the columns ['seconds', 'quality'], got ['seconds']"),
+        ({"rate": True}, "with --rate, got one without --rate: "),
+        ({"quality": True}, "with --quality, got one without --quality: "),
     ],
 )
 @pytest.mark.parametrize("name", ["study.csv", "study.json"])
@@ -151,6 +151,17 @@ def test_a_file_of_another_study_is_refused(change, sentence, name):
     with pytest.raises(Refusal, match="with the machine 'there', got 'here'"):
         attempts.read(name, Asked(**asked), "there")
     assert attempts.read(name, Asked(**asked), "here") == [Attempt(1, 1, 0.5, machine="here")]
+
+
+def test_blanks_between_words_make_no_other_command_unless_a_shell_reads_it():
+    for shell in (False, True):
+        attempts.write("s.csv", Asked(Command("true  {workers}", shell)), [Attempt(1, 1, 0.5)])
+        asked = Asked(Command("true {workers}", shell))
+        if shell:
+            with pytest.raises(Refusal, match="with the command"):
+                attempts.read("s.csv", asked, "")
+        else:
+            assert attempts.read("s.csv", asked, "") == [Attempt(1, 1, 0.5)]
 
 
 HEADER = "workers,run,seconds,scaling,failed,note,date,machine,command\n"

@@ -17,6 +17,11 @@ def test_the_places_are_filled_inside_of_words_and_other_braces_stay():
     ]  # fmt: skip
 
 
+def test_braces_of_other_words_and_variables_of_a_shell_are_left_alone():
+    line = "echo ${runs} {print} {a} {workers}"
+    assert command(line, shell=True).words(1, "", 1)[2] == "echo ${runs} {print} {a} 1"
+
+
 def test_a_shell_gets_the_line_as_one_word():
     line = command("echo {workers} | cat > /dev/null && echo $HOME", shell=True)
     assert line.words(3, "", 1) == ["/bin/sh", "-c", "echo 3 | cat > /dev/null && echo $HOME"]
@@ -35,6 +40,8 @@ def test_what_is_filled_in_never_becomes_two_words():
         (None, "must be a program"),
         ("torchrun train.py", r"must hold {workers}, got 'torchrun train.py': put it where"),
         ("torchrun --nproc {K} train.py", "write it for {K}"),
+        ("sleep {wrk} {workers}", "got {wrk}: did you mean {work}?"),
+        ("sleep {Worker} {workers}", "got {Worker}: did you mean {workers}?"),
         ("echo {workers} | cat", r"no | that a shell would read.*add --shell"),
         ("echo {workers} > file", "no > that a shell"),
         ("sleep {workers} &", "no & that a shell"),

@@ -211,3 +211,19 @@ def test_impossible_settings_are_refused_before_anything_runs(setting, value):
     with pytest.raises(Refusal, match=rf"{setting} must be .*, got .*: "):
         host.compare({"a": 1.0, "b": 1.0}, **{setting: value})
     assert host.log == []
+
+
+def test_a_ratio_that_is_not_1_does_not_look_like_it():
+    assert compare.Beside("b", "a", 0.978, 0.943, 0.99974).text == (
+        "faster: 1.0225 times as fast (1.0003 to 1.0604)"
+    )
+    assert compare.Beside("b", "a", 0.97, 0.94, 1.0).text == (
+        "cannot tell: 0.97 times as long (0.94 to 1)"
+    )
+
+
+def test_what_cannot_be_told_is_said_in_a_sentence():
+    sample = compare.rounds.sample("a", [1.0] * 6, 1, "", 0.02)
+    assert repr(compare.Compared((sample, sample))).endswith(
+        ": a: cannot tell: 1 times as long (1 to 1)>"
+    )

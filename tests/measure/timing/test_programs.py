@@ -149,7 +149,7 @@ def test_what_cannot_be_started_says_why(tmp_path):
         str(plain): "may not be started: chmod",
         str(bare): r"cannot be started \(Exec format error\)",
     }.items():
-        with pytest.raises(Failure, match=said):
+        with pytest.raises(Refusal, match=said):
             run(program(line))
 
 
@@ -222,7 +222,7 @@ def test_twice_the_sleep_is_slower_and_half_is_faster():
 
 def test_the_same_command_twice_is_two_samples():
     found = Race([program("true"), program("true")]).run(runs=3, warmup=0)
-    assert [one.label for one in found.samples] == ["true", "true"]
+    assert [one.label for one in found.samples] == ["true", "true (2)"]
     assert found.besides[0].high == math.inf
 
 
@@ -239,7 +239,7 @@ def test_what_fails_ends_the_race_and_tells_what_it_said():
     with pytest.raises(Failure, match="exit code 1: mend it, or say --ignore-failure") as caught:
         Race([python("import sys; sys.exit('no such model')")]).run(runs=3, warmup=1)
     assert caught.value.output == "no such model"
-    with pytest.raises(Failure, match="what prepares it, false ended with exit code 1"):
+    with pytest.raises(Failure, match=r"--prepare: false ended with exit code 1: mend it$"):
         Race([program("true")], prepare=[program("false")], ignore=True).run(runs=3)
 
 

@@ -17,6 +17,17 @@ TIMES = st.lists(st.floats(1e-9, 1e6), min_size=6, max_size=60)
 PUBLISHED = [(6, 1, 96.9), (9, 2, 96.1), (12, 3, 96.1), (15, 4, 96.5), (17, 5, 95.1), (20, 6, 95.9)]
 
 
+def test_advice_counts_in_words_and_asks_for_nothing_hopeless():
+    said = {one.name: one.text for one in stats.advice([1.0])}
+    assert said["few"].startswith("Only 1 repetition: 6 are")
+    said = {one.name: one.text for one in stats.advice([1, 1.01, 1.02, 1.03, 1.04, 90])}
+    assert "1 of 6 repetitions lies far from" in said["outliers"]
+    assert "It is kept" in said["outliers"]
+    assert said["wide"].endswith(
+        "No number of repetitions mends that: quieten the machine, or ask for less."
+    )
+
+
 def heavy_tailed(rng, n):
     """Pareto times with median 1: infinite variance, as if a scheduler struck at random."""
     return [rng.paretovariate(1.5) / 2 ** (1 / 1.5) for _ in range(n)]
