@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from scalelab.arguments import shown
 from scalelab.cli import options, streams, terminal
 from scalelab.refusal import Refusal
 
@@ -44,11 +46,11 @@ if TYPE_CHECKING:
 def command(file: str, json: bool, full: bool, html: Path | None, **asked: Any) -> None:
     """Judge a scaling study by four metrics from one pass, together.
 
-    FILE is what scalelab.measure.capstone.one_pass recorded, or a table, CSV or JSON, with the columns
-    workers, seconds, rate (dollars per hour of all workers together) and quality; optionally work,
-    joules, latency and run; - for standard input, or the name of a public series. Replicates are
-    rows. A row that loses quality ranks nowhere. Of the
-    rest that meet every limit the fastest is recommended; under a demand on speed, the cheapest.
+    FILE is what `scalelab capstone --out` recorded, what `scalelab run --command --quality --out` wrote, or
+    a table, CSV or JSON, with the columns workers, seconds, rate (dollars per hour of all workers together)
+    and quality; optionally work, joules, latency and run; - for standard input, or the name of a public
+    series. Replicates are rows. A row that loses quality ranks nowhere. Of the rest that meet every limit
+    the fastest is recommended; under a demand on speed, the cheapest.
 
     \b
     Examples:
@@ -59,7 +61,7 @@ def command(file: str, json: bool, full: bool, html: Path | None, **asked: Any) 
     from scalelab.rubric import rubric
 
     if html is not None:
-        atomic.checked(html)  # before anything is computed for it
+        _page(html, file)  # before anything is computed for it
     measured = _measured(
         file,
         work=_number("work", asked.pop("work")),
@@ -76,6 +78,19 @@ def command(file: str, json: bool, full: bool, html: Path | None, **asked: Any) 
         streams.echo_json(rubric.plain(report, full))
         return
     tell(report)
+
+
+def _page(html, file):
+    """Refuse a name that is no page's, or that of what is judged: writing it would destroy the study."""
+    from scalelab.files import atomic
+
+    if html.suffix.lower() not in (".html", ".htm"):
+        raise Refusal(f"--html must end in .html, got {shown(str(html))}: name it like report.html")
+    target = atomic.checked(html)
+    if target.exists() and os.path.lexists(file) and target.samefile(file):
+        raise Refusal(
+            f"--html must be another file than FILE, got {shown(file)} for both: rename one"
+        )
 
 
 def _measured(given, **options):
@@ -101,7 +116,7 @@ def tell(report: Report) -> None:
     for line in aligned([*scorecard.findings(report).items()], left=(0, 1)):
         terminal.say(line)
     terminal.say(f"\n{verdict(report)}")
-    for remark in remarks(report):
+    for remark in [] if terminal.quiet() else remarks(report):
         terminal.say(f"- {remark}")
 
 

@@ -12,7 +12,7 @@ from scalelab.curves.compare import Comparison, compare
 from scalelab.curves.families import BY_NAME, EXTRAPOLATING
 from scalelab.curves.fit import Refused
 from scalelab.curves.intervals import Bounded, parameters
-from scalelab.curves.next_measurement import NextMeasurement, advise
+from scalelab.curves.next_measurement import NextMeasurement, advise, candidates
 from scalelab.curves.predict import Coverage, Prediction, coverage, predict
 from scalelab.curves.rows import Rows
 from scalelab.refusal import Refusal
@@ -74,6 +74,10 @@ class Judgement(Seen):
             "chosen": [fit.family.name == self.chosen for fit in fits],
         }
 
+    def lost(self, prediction: Prediction) -> int | None:
+        """The size that failed when it was run, this one or one on the way to it; None if there is none."""
+        return _lost(self.table, int(prediction.workers))
+
     @property
     def serious(self) -> tuple[Finding, ...]:
         """The findings that make a number or a conclusion wrong."""
@@ -111,6 +115,8 @@ def judge(
     """
     meaning = "it counts the workers to predict for"
     targets = [whole("targets", target, meaning, 1, MOST_WORKERS) for target in targets]
+    if most is not None:
+        most = whole("most", most, "it counts the workers you can get")
     family = _family(family)
     findings = tuple(audit(table))
     errors = [finding for finding in findings if finding.severity == "error"]
@@ -140,7 +146,9 @@ def judge(
         if targets and not refused:
             price = _price(table, rate, findings)
             predictions = tuple(predict(rows, target, family=family) for target in targets)
-            advice = advise(rows, max(targets), most=most, rate=price, family=family)
+            reach = candidates(rows, max(targets), most or max(targets))
+            able = [size for size in reach if not _lost(table, size)]
+            advice = advise(rows, max(targets), sizes=able, most=most, rate=price, family=family)
     except Refused as refusal:
         refused = str(refusal)
     except OverflowError:
@@ -207,6 +215,12 @@ def kind(table: ScalingTable) -> str:
     if table.claimed == "load":
         return "load"
     return "strong" if table.measure == "seconds" or table.claimed or "strong" in stated else ""
+
+
+def _lost(table: ScalingTable, size: int) -> int | None:
+    """The first size at or before this one that failed: those with a larger one that ran are mended."""
+    failed = [one for one in table.failed if one > max(table.workers) or one == size]
+    return min((one for one in failed if one <= size), default=None)
 
 
 def _family(given):

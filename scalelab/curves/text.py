@@ -28,6 +28,9 @@ def document(judged: Judgement, full: bool = False) -> dict[str, Any]:
         advice = judged.advice
         plain |= text.document(judged.table, judged.findings)
         plain |= {"remarks": list(judged.remarks), "left_out": judged.comparison.left_out}
+        plain["failed"] = [
+            {"workers": size, "why": why} for size, why in judged.table.failed.items()
+        ]
         plain["coverage"] = judged.coverage and measured(judged.coverage)
         plain["next"] = advice and {
             "target": advice.target,
@@ -117,14 +120,16 @@ def _predictions(judged):
     unit = "s" if judged.rows.unit == "seconds" else ""
     base = units.text(judged.rows.base, digits=10)
     heads = ["workers", judged.rows.unit, f"{judged.predictions[0].level:.0%} interval"]
-    rows = [(*heads, f"efficiency over {base}", "times the largest size")]
+    rows = [(*heads, f"efficiency over {base}", "times the largest size", "")]
     for one in judged.predictions:
         value, low, high = units.alike((one.value, one.low, one.high), unit)
         interval = "as measured" if one.low == one.high and one.beyond <= 1 else f"{low} to {high}"
         share = units.text(judged.efficiency(one), "%")
         count = units.text(one.workers, digits=10)
-        rows.append((count, value, interval, share, units.text(one.beyond)))
-    yield from text.aligned(rows)
+        lost = judged.lost(one)
+        why = f"if it ran: {units.text(lost, digits=10)} workers failed" if lost else ""
+        rows.append((count, value, interval, share, units.text(one.beyond), why))
+    yield from text.aligned(rows, left=(5,), drop_empty=True)
     if judged.family:
         yield f"by {judged.family} alone: the interval is true only if that law holds"
     elif judged.coverage:

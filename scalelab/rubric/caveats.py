@@ -30,12 +30,17 @@ def remarks(report: Report) -> tuple[str, ...]:
 
 
 def _by_hand(report):
-    if not report.bound:
+    if report.bound:
+        return ""
+    if report.command:
         return (
-            "The rows were put together by hand: nothing proves that time and quality are of one "
-            "pass. Record the runs with scalelab.measure.capstone.one_pass."
+            "Each row is one process of `scalelab run --command`, which told its quality itself. No seal "
+            "shows whether the file was edited since."
         )
-    return ""
+    return (
+        "The rows were put together by hand: nothing proves that time and quality are of one pass. "
+        "`scalelab run --command` with --quality takes both from one process, `scalelab capstone` seals them."
+    )
 
 
 def _gate(report):

@@ -49,7 +49,7 @@ def parse(
     """Read what a rubric judges from the text of such a file. Section 41.6.
 
     `work` and `price`, in dollars per worker and hour, fill in what the file does not state;
-    `flat_rate` says that the price does not grow with the workers.
+    `flat_rate` says that the price does not grow with the workers: it is then that of all together.
     """
     if price is not None:
         price = real("price", price, "it is in dollars per worker and hour", 0, above=True)
@@ -70,6 +70,7 @@ def parse(
         return of_table(
             scaling_table, work=work, price=price, better=better, metric=_columns_name(heading),
             latencies=_latencies(path, grid), flat_rate=flat_rate,
+            command=_command(grid),
             seeded=any(h.role == "run" and "seed" in h.text.casefold() for h in grid.headings),
         )  # fmt: skip
     except Refusal as error:
@@ -118,8 +119,17 @@ def of_table(
     flat_rate: bool = False,
     stamp: Stamp | None = None,
     seeded: bool = False,
+    command: tuple[str, str] = ("", ""),
 ) -> Measured:
-    """Rows of a table that was made by hand; `seeded` if its runs are named by their seeds. Section 41.6."""
+    """Rows of a table that was made by hand, unless `scalelab run` made it. Section 41.6.
+
+    `seeded` if its runs are named by their seeds; `command` is what it ran, and when.
+    """
+    if price is not None and all(row.rate is not None for row in scaling_table.rows):
+        raise Refusal(
+            f"price must go with rows that state no rate, got {price:g} beside a rate in each: "
+            "drop it, or the column `rate`"
+        )
     grows = scaling_table.measure == "seconds" and study.weak(scaling_table)
     cells, places, seen = [], [], set()
     for row in scaling_table.rows:
@@ -138,7 +148,7 @@ def of_table(
                 "workers": row.workers,
                 "seconds": _seconds(place, scaling_table, row, amount),
                 "quality": row.quality,
-                "rate": rubric_rows.priced(row.rate, price, row.workers),
+                "rate": rubric_rows.priced(row.rate, price, row.workers, flat_rate),
                 "work": amount,
                 "joules": row.joules,
                 "latency": (latencies or {}).get(row.line),
@@ -150,8 +160,28 @@ def of_table(
     _one_machine(scaling_table)
     return rubric_rows.measured(
         cells, places, name=scaling_table.name, metric=metric, better=better, flat_rate=flat_rate,
-        stamp=stamp or rubric_rows.by_hand(), work_stated=any(cell["work"] is not None for cell in cells),
+        stamp=stamp or _stamp(scaling_table, command), command=command[0],
+        work_stated=any(cell["work"] is not None for cell in cells),
     )  # fmt: skip
+
+
+def _command(grid):
+    """Return the command that `scalelab run` ran for all rows, and the dates, or nothing."""
+    names = [heading.text for heading in grid.headings]
+    if not {"command", "date", "machine", "quality", "run", "scaling"} <= {*names}:
+        return "", ""
+    commands, dates = ({row[names.index(n)] for _, row in grid.rows} for n in ("command", "date"))
+    if len(commands) > 1 or not all(isinstance(cell, str) and cell for cell in commands | dates):
+        return "", ""
+    return " ".join(min(commands).split()), " to ".join(dict.fromkeys((min(dates), max(dates))))
+
+
+def _stamp(scaling_table, command):
+    line, date = command
+    if not line:
+        return rubric_rows.by_hand()
+    host = Machine(scaling_table.rows[0].machine or "a machine without a name", None)
+    return Stamp("recorded", host, date, note=f"scalelab run --command {shown(line)}")
 
 
 def _one_machine(scaling_table):

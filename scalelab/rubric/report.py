@@ -141,6 +141,7 @@ class Report(Seen):
     work_stated: bool
     bound: bool  # by passes, not made by hand
     varied: tuple[str, ...]  # what changed with the workers on purpose
+    command: str = ""  # what `scalelab run` ran for every row, where it wrote them
 
     def __repr__(self) -> str:
         buy = f"{counted(self.recommended)} recommended" if self.recommended else "none recommended"

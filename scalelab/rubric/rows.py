@@ -71,6 +71,7 @@ class Measured:
     work_stated: bool = True  # else one run is the unit of work
     varied: tuple[str, ...] = ()  # what changed with the workers on purpose
     bound: bool = False  # by passes, not by hand
+    command: str = ""  # what `scalelab run` ran for every row, where it wrote them
 
     @property
     def scaling(self) -> str:
@@ -136,7 +137,8 @@ def of_passes(
 ) -> Measured:
     """Rows recorded by `one_pass`: refused where they are not of one study. Section 41.6.
 
-    `price` is in dollars per worker and hour, for passes that state no rate.
+    `price` is in dollars per worker and hour, for passes that state no rate; with `flat_rate` it is
+    that of all workers together, however many.
     """
     title, given = "passes", passes
     if isinstance(passes, Passes):
@@ -145,7 +147,7 @@ def of_passes(
     if not listed or not all(isinstance(run, Pass) for run in listed):
         raise Refusal(
             f"passes must be records of one_pass, at least one, got {shown(passes)}: "
-            "take them with scalelab.measure.capstone.one_pass"
+            "take them with `scalelab capstone --out`"
         )
     for number, run in enumerate(listed, 1):
         if not run.intact:
@@ -156,7 +158,7 @@ def of_passes(
     varied = agree(listed)
     cells = [
         {"workers": run.workers, "seconds": run.seconds, "quality": run.quality, "work": run.work}
-        | {"rate": priced(run.rate, price, run.workers), "joules": run.joules}
+        | {"rate": priced(run.rate, price, run.workers, flat_rate), "joules": run.joules}
         | {"exposed": run.exposed, "latency": run.latency, "seed": run.seed}
         for run in listed
     ]
@@ -168,13 +170,18 @@ def of_passes(
     )  # fmt: skip
 
 
-def priced(rate: float | None, price: float | None, workers: int) -> float | None:
-    """The rate of a row: its own, or that of so many workers."""
+def priced(
+    rate: float | None, price: float | None, workers: int, flat_rate: bool = False
+) -> float | None:
+    """The rate of a row: its own, or that of so many workers, or the same of any number.
+
+    >>> priced(None, 5.0, 8), priced(None, 5.0, 8, flat_rate=True), priced(3.0, 5.0, 8)
+    (40.0, 5.0, 3.0)
+    """
     if rate is not None or price is None:
         return rate
-    return (
-        real("price", price, "it is in dollars per worker and hour", 0, MOST, above=True) * workers
-    )
+    meaning = "it is in dollars per worker and hour"
+    return real("price", price, meaning, 0, MOST, above=True) * (1 if flat_rate else workers)
 
 
 def by_hand() -> Stamp:

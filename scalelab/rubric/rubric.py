@@ -115,6 +115,7 @@ def judge(
     _tolerable(limits.tolerance, base)
     if limits.grams is not None and grid is None:
         raise Refusal("grams must go with a grid, got none: say what its power emits")
+    _answerable(limits, measured)
     rows = tuple(_row(size, base, sizes, measured, limits, noise, grid) for size in sizes)
     ranked = [row for row in rows if row.passes_gate]
     scaling = measured.scaling
@@ -145,6 +146,7 @@ def judge(
         stamp=measured.stamp,
         work_stated=measured.work_stated,
         bound=measured.bound,
+        command=measured.command,
         varied=tuple(measured.varied),
     )
 
@@ -233,6 +235,17 @@ def _base(configurations, baseline):
         f"baseline must be one of the sizes {sizes}, got {baseline}: "
         "every metric compares with it, so measure it, or name another"
     )
+
+
+def _answerable(limits, measured):
+    """A limit on what no row holds is missed by none and kept by none."""
+    for name, column in (("latency", "latency"), ("joules", "joules"), ("grams", "joules")):
+        held = any(getattr(size, column) is not None for size in measured.configurations)
+        if getattr(limits, name) is not None and not held:
+            raise Refusal(
+                f"{name} must go with a column `{column}`, got none in {measured.name}: "
+                "measure it, or drop the limit"
+            )
 
 
 def _tolerable(tolerance, base):

@@ -16,6 +16,8 @@ _LIMITS = {
 }
 _UNITS = {"deadline": "s", "latency": "s", "joules": "J", "grams": "g"}
 
+_MEASURED = {"latency": "latency", "joules": "energy", "grams": "CO2"}  # what a row may lack
+
 
 def limit(name: str, value: float) -> str:
     """Write a limit with its value."""
@@ -116,26 +118,26 @@ def _against(report, row, other):
 
 def _misses(report, other, name):
     """What a row comes to, and the limit it misses by that."""
+    asked = getattr(report.limits, name)
+    if name in _MEASURED and getattr(other, name) is None:
+        have = "has" if other.workers == 1 else "have"
+        what, unit_of = _MEASURED[name], _UNITS[name]
+        return (
+            f"{have} no {what} that was measured, where at most {text(asked, unit_of)} is accepted"
+        )
     got = {
-        "floor": text(other.efficiency),
-        "deadline": text(other.seconds, "s"),
-        "budget": dollars(other.cost),
-        "throughput": f"{text(other.throughput)} per second",
-        "latency": _or_unknown(other.latency, "s"),
-        "joules": _or_unknown(other.joules, "J"),
-        "grams": _or_unknown(other.grams, "g"),
-    }[name]
+        "floor": lambda: text(other.efficiency),
+        "deadline": lambda: text(other.seconds, "s"),
+        "budget": lambda: dollars(other.cost),
+        "throughput": lambda: f"{text(other.throughput)} per second",
+    }.get(name, lambda: text(getattr(other, name), _UNITS[name]))()
     verb = _does(other, "keep" if name == "floor" else "come")
     verb += " an efficiency of" if name == "floor" else " to"
-    return f"{verb} {got}, {limit(name, getattr(report.limits, name))}"
+    return f"{verb} {got}, {limit(name, asked)}"
 
 
 def _does(row, verb):
     return f"{verb}s" if row.workers == 1 else verb
-
-
-def _or_unknown(value, name):
-    return "nothing that was measured" if value is None else text(value, name)
 
 
 def _cause(report):

@@ -43,6 +43,7 @@ _ON_THE_TABLE = (
     entries.written_units,
     entries.duplicates,
     entries.few_points,
+    entries.failed,
     entries.missing,
     entries.relative_base,
     entries.one_run,

@@ -42,6 +42,7 @@ _NAMES = {
     "machine": "machine_name maschine rechner host hostname hardware gpu_type gpu_model node_type "
     "instance instance_type",
     "scaling": "scaling_type study",
+    "failed": "",
 }
 _ROLE = {alias: role for role, names in _NAMES.items() for alias in (role, *names.split())}
 _TIME = {word: unit for unit, words in _TIME_WORDS.items() for word in (unit, *words.split())}

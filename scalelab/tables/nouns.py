@@ -24,6 +24,7 @@ class Row:
     run: str = ""
     machine: str = ""
     scaling: str = ""
+    failed: str = ""  # why nothing was measured
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class ScalingTable(Seen):
     headings: tuple[tuple[str, str, str], ...] = ()  # (quantity, its column, its unit), as written
     unread: tuple[str, ...] = ()  # columns of no quantity that is known
     left_out: tuple[tuple[int, str], ...] = ()  # (line, why) of what is no row
+    failures: tuple[tuple[int, int, str], ...] = ()  # (line, workers, why) of runs that failed
 
     def __repr__(self) -> str:
         sizes = sorted({*self.workers})
@@ -81,6 +83,12 @@ class ScalingTable(Seen):
         if len(stated) == len(self.rows):
             return stated
         return tuple(map(float, self.workers)) if weak else None
+
+    @property
+    def failed(self) -> dict[int, str]:
+        """The sizes that failed in every run, and why: out of memory, or whatever the table says."""
+        measured = {*self.workers}
+        return {size: why for _, size, why in self.failures if size not in measured}
 
     @property
     def claimed(self) -> str:

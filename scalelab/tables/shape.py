@@ -64,7 +64,7 @@ def findings(table: ScalingTable, curve: Sequence[Size]) -> Iterator[Finding]:
 def replicates(table: ScalingTable, curve: Sequence[Size]) -> Finding | None:
     """One run of a size far from the others, by how far runs of this table usually are."""
     runs = [
-        (line, abs(math.log(rate / statistics.median(size.rates))))
+        (line, abs(math.log(rate / size.rate)))
         for size in curve
         if len(size.rates) > 2
         for line, rate in zip(size.lines, size.rates, strict=True)

@@ -16,7 +16,7 @@ class Size:
     """All rows at one worker count."""
 
     workers: int
-    rate: float  # work per second, relative to the smallest size: the median of its rows
+    rate: float  # work per second, relative to the smallest size: that of the median run
     rates: tuple[float, ...]
     lines: tuple[int, ...]
 
@@ -42,23 +42,28 @@ def stated(table: ScalingTable, quantity: str) -> str:
 
 
 def sizes(table: ScalingTable, weak: bool = False) -> list[Size]:
-    """The curve: one Size per worker count, ascending.
+    r"""The curve: one Size per worker count, ascending.
 
     Seconds become rates by the work column; without one the job is fixed, or grows with the workers
-    if `weak`.
+    if `weak`. The median is taken of what was written down, as fits do: of times, not of their inverses.
+
+    >>> from scalelab.tables.table import parse
+    >>> sizes(parse("runs", "workers,seconds\n1,10\n1,20\n4,4\n4,8\n"))[1].rate
+    2.5
     """
-    rates: dict[int, list[tuple[float, int]]] = {}
-    for row, rate in zip(table.rows, _rates(table, weak), strict=True):
-        rates.setdefault(row.workers, []).append((rate, row.line))
-    base = statistics.median(rate for rate, _ in rates[min(rates)])
+    values: dict[int, list[tuple[float, int]]] = {}
+    for row, value in zip(table.rows, _values(table, weak), strict=True):
+        values.setdefault(row.workers, []).append((value, row.line))
+    base = statistics.median(value for value, _ in values[min(values)])
+    timed = table.measure == "seconds"
     return [
         Size(
             workers,
-            statistics.median(rate for rate, _ in rows) / base,
-            tuple(rate / base for rate, _ in rows),
+            _gain(statistics.median(value for value, _ in rows), base, timed),
+            tuple(_gain(value, base, timed) for value, _ in rows),
             tuple(line for _, line in rows),
         )
-        for workers, rows in sorted(rates.items())
+        for workers, rows in sorted(values.items())
     ]
 
 
@@ -78,8 +83,13 @@ def bend(curve: Sequence[Size], at: int) -> float:
     return math.log(here.rate) - line
 
 
-def _rates(table, weak):
+def _gain(value: float, base: float, timed: bool) -> float:
+    return base / value if timed else value / base
+
+
+def _values(table: ScalingTable, weak: bool) -> Sequence[float]:
+    """Seconds for a unit of work, or work in a second, of each row."""
     if table.measure == "throughput":
         return table.columns["throughput"]
     work = table.work(weak) or [1] * len(table.rows)
-    return [amount / seconds for amount, seconds in zip(work, table.values, strict=True)]
+    return [seconds / amount for amount, seconds in zip(work, table.values, strict=True)]

@@ -1,9 +1,11 @@
 """A scaling table as people keep it, read into numbers, or refused by file, row and column.
 
 Columns: `workers`, and `seconds` or `throughput`; optionally `work`, `batch`, `quality`, `rate` (dollars
-per hour of the whole configuration), `joules`, `run`, `machine`, `scaling`. Replicates are rows.
+per hour of the whole configuration), `joules`, `run`, `machine`, `scaling`, `failed` (why a run has no
+time). Replicates are rows.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from scalelab.tables import cells as _cells, grid as _grid
 from scalelab.tables.nouns import Row, ScalingTable
 
 MOST_WORKERS = 10**9
-_TEXTS = ("run", "machine", "scaling")
+_TEXTS = ("run", "machine", "scaling", "failed")
 _MAY_BE_ZERO = {"rate", "joules", "quality"}
 _KINDS = {
     "workers": (f"be a whole number from 1 to {MOST_WORKERS:,}", "count the workers of this row"),
@@ -78,11 +80,9 @@ def of_grid(path: str | Path, grid: _grid.Grid) -> ScalingTable:
         raise files.wrong(path, "", "hold a row with workers and a value", "none", remedy)
     unread = [h.text for i, h in enumerate(grid.headings) if i not in columns.values()]
     gone = {line: word for line, role, word in missing if role == measure}
-    left_out += [
-        (row.line, f"no {measure}{gone[row.line] and f': {gone[row.line]}'}")
-        for row in rows
-        if getattr(row, measure) is None
-    ]
+    lost = [row for row in rows if getattr(row, measure) is None]
+    causes = {row.line: row.failed or gone[row.line] for row in lost}
+    left_out += [(line, f"no {measure}{why and f': {why}'}") for line, why in causes.items()]
     return ScalingTable(
         name=_name(path),
         rows=measured,
@@ -101,6 +101,11 @@ def of_grid(path: str | Path, grid: _grid.Grid) -> ScalingTable:
         ),
         unread=tuple(filter(None, unread)),
         left_out=tuple(sorted(left_out)),
+        failures=tuple(
+            (row.line, row.workers, causes[row.line])
+            for row in lost
+            if row.failed or gone[row.line].casefold() in _cells.FAILED
+        ),
     )
 
 
@@ -211,7 +216,9 @@ def _row(path, grid, columns, style, line, cells, units, missing):
     for role, index in columns.items():
         cell, heading = cells[index], grid.headings[index]
         place = f"{grid.place} {line} column {heading.text!r}"
-        if role in _TEXTS:
+        if role == "failed":
+            values[role] = _cause(path, place, cell)
+        elif role in _TEXTS:
             values[role] = "" if _cells.missing(cell) else _text(path, place, cell)
         elif _cells.missing(cell):
             if role == "workers":
@@ -245,6 +252,17 @@ def _text(path, place, cell):
     if isinstance(cell, (list, dict)):
         raise files.wrong(path, place, "be text or a number", cell, "write one value")
     return " ".join(str(cell).split())[:200]
+
+
+def _cause(path, place, cell):
+    """Why a run failed, without how long that took; nothing where it did not."""
+    if isinstance(cell, bool):
+        return "failed" if cell else ""
+    said = "" if cell is None else _text(path, place, cell)
+    word = said.casefold()
+    if word in _cells.MISSING | {"0", "no", "false"}:
+        return ""
+    return "failed" if word in ("1", "yes", "true") else re.sub(r", after [\d.e+-]+ s$", "", said)
 
 
 def _said(role, cell):

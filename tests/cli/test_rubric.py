@@ -25,6 +25,11 @@ TABLE = "workers,seconds,rate,accuracy,work\n" + "".join(
 SENTENCE = re.compile(r"scalelab: .+ must .+, got .+: .+\n")
 
 
+def stamp(said):
+    """The line under a table that says where it is from."""
+    return next(line for line in said.splitlines() if line.startswith("recorded"))
+
+
 def judged(*arguments, **how):
     return scalelab("rubric", *arguments, **how)
 
@@ -130,6 +135,88 @@ def test_noise_and_carbon_from_the_command_line(tmp_path):
     assert found["rows"][1]["passes_gate"] is None
     assert [row["grams"] for row in found["rows"]] == [400.0, 800.0]
     assert found["rows"][1]["missed"] == ["grams"]
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "./runs.csv", "runs.html", "link.html", "report.txt"])
+def test_a_report_never_takes_the_place_of_the_study(name, runs):
+    """Whatever the study is called, and by which of its names."""
+    page = runs.with_suffix(".html")
+    page.write_text(TABLE)
+    (runs.parent / "link.html").symlink_to(page)
+    given = page if name.endswith("html") else runs
+    done = judged(given.name, "--html", name, folder=runs.parent)
+    assert done.returncode == 2
+    assert SENTENCE.fullmatch(done.stderr)
+    assert "--html must " in done.stderr
+    assert runs.read_text() == page.read_text() == TABLE
+    assert not (runs.parent / "report.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "column"),
+    [
+        (("--latency", "1s"), "latency"),
+        (("--joules", "3MJ"), "joules"),
+        (("--co2", "3", "--intensity", "400"), "joules"),
+    ],
+)
+def test_a_limit_on_what_was_not_measured_is_no_verdict(asked, column, runs):
+    done = judged(runs, *asked)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(
+        f"scalelab: {asked[0]} must go with a column `{column}`, got none"
+    )
+
+
+def test_a_flat_price_is_that_of_all_workers(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("workers,seconds,quality\n1,3600,0.9\n2,1900,0.9\n8,700,0.9\n")
+    flat, grows = (
+        [
+            row["cost"]
+            for row in json.loads(judged(path, "--price", 5, *how, "--json").stdout)["rows"]
+        ]
+        for how in (["--flat-rate"], [])
+    )
+    assert flat == pytest.approx([5, 5 * 1900 / 3600, 5 * 700 / 3600])
+    assert grows == pytest.approx([5, 2 * 5 * 1900 / 3600, 8 * 5 * 700 / 3600])
+
+
+def test_a_price_beside_the_rates_of_a_table_is_refused(runs):
+    done = judged(runs, "--price", "5")
+    assert done.returncode == 2
+    assert (
+        "--price must go with rows that state no rate, got 5 beside a rate in each" in done.stderr
+    )
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_what_run_wrote_was_not_made_by_hand(ending, tmp_path):
+    line = "sh -c 'echo rate $((100 * {workers})); echo acc 0.9' {workers}"
+    ran = scalelab(
+        "run", "--command", line, "--workers", "1,2", "--rate", "rate (.+)", "--quality", "acc (.+)",
+        "--out", f"runs.{ending}", folder=tmp_path,
+    )  # fmt: skip
+    assert ran.returncode == 0
+    priced = ("--work", 600, "--price", 3)
+    said = judged(f"runs.{ending}", *priced, folder=tmp_path).stdout
+    assert re.match(r"recorded · .+ · \d{4}-\d\d-\d\d · scalelab run --command .sh -c", stamp(said))
+    assert "by hand" not in said
+    assert "- Each row is one process of `scalelab run --command`" in said
+    full = json.loads(judged(f"runs.{ending}", *priced, "--json", "--full", folder=tmp_path).stdout)
+    assert full["stamp"].startswith("recorded · ")
+    assert full["bound"] is False
+    # Rows of two commands in one table are somebody's own.
+    file = tmp_path / f"runs.{ending}"
+    file.write_text(file.read_text().replace("acc 0.9' {workers}", "acc 0.9'  # {workers}", 1))
+    assert "by hand" in judged(file.name, *priced, folder=tmp_path).stdout
+
+
+def test_a_quiet_rubric_makes_no_remarks(runs):
+    loud, quiet = judged(runs).stdout, judged(runs, "-q").stdout
+    assert "\n- The rows were put together by hand" in loud
+    assert loud.startswith(quiet)
+    assert "\n- " not in quiet
 
 
 def test_standard_input_is_a_file_too(runs):

@@ -75,7 +75,7 @@ def test_a_terminal_of_few_letters_gets_them_spelt(folder):
         )
         assert said.returncode == 0
         text = said.stdout.decode(encoding)
-        assert "-> Say why" in text
+        assert "-> Mend that" in text
         assert "####" in text
         assert "?" not in text
 

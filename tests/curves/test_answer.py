@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from scalelab.cli import main
+from scalelab.curves import text
 from scalelab.curves.answer import judge, kind, rows_of
 from scalelab.curves.families import FAMILIES
 from scalelab.data import datasets
@@ -63,7 +64,8 @@ FAULTS = {
     "cost": columns(workers=K, seconds=TIMES, rate=[2, 4, 8, 16, 20]),
     "machines": columns(workers=K, seconds=TIMES, machine=["a", "a", "a", "b", "b"]),
     "hard_cap": columns(workers=[*K, 32, 64], throughput=[100 * min(k, 8) for k in (*K, 32, 64)]),
-    "missing": columns(workers=[*TWICE, 32], seconds=[*twice(TIMES), "OOM"]),
+    "missing": columns(workers=[*TWICE, 32], seconds=[*twice(TIMES), "-"]),
+    "failed": columns(workers=[*TWICE, 32], seconds=[*twice(TIMES), "OOM"]),
 }
 # What few sizes and single runs bring with them.
 BESIDE = {"one_run", "few_points"}
@@ -415,3 +417,28 @@ def test_public_series_are_judged_whatever_they_count(name):
     table = of_series(datasets.load(name))
     found = judge(table, [2 * max(table.workers)])
     assert found.refused or 0 < found.predictions[0].low < found.predictions[0].high
+
+
+CRASHED = "workers,seconds,failed\n1,100,\n2,55,\n3,40,\n4,,out of memory\n8,,out of memory\n"
+
+
+def test_a_size_that_failed_is_told_marked_and_not_to_be_measured_again():
+    found = judge(parse("runs", CRASHED), [3, 4, 8, 64])
+    lines = list(text.lines(found))
+    assert any("4 and 8 workers failed: out of memory" in line for line in lines)
+    said = {
+        line.split()[0]: "if it ran: 4 workers failed" in line
+        for line in lines
+        if line[:7].strip().isdigit()
+    }
+    assert said == {"3": False, "4": True, "8": True, "64": True}
+    assert max(one.workers for one in found.advice.options) <= 3
+    assert text.document(found, full=True)["failed"] == [
+        {"workers": 4, "why": "out of memory"}, {"workers": 8, "why": "out of memory"}
+    ]  # fmt: skip
+
+
+def test_what_failed_below_a_size_that_ran_casts_no_doubt_on_larger_ones():
+    found = judge(parse("runs", CRASHED.replace("8,,out of memory", "8,20,")), [4, 8, 16])
+    assert [found.lost(one) for one in found.predictions] == [4, None, None]
+    assert 4 not in [one.workers for one in found.advice.options]

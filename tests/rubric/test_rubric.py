@@ -124,8 +124,18 @@ def test_a_budget_leaves_the_fastest_that_it_pays_for():
     assert rubric.judge(study(), floor=0.1, budget=1.10, prefer="cheapest").recommended == 1
 
 
+def test_a_cap_on_what_no_row_holds_is_refused():
+    for name, column in (("latency", "latency"), ("joules", "joules")):
+        with pytest.raises(Refusal, match=f"^{name} must go with a column `{column}`, got none"):
+            rubric.judge(study(), **{name: 1.0})
+
+
 def test_what_was_not_measured_meets_no_cap():
-    assert rubric.judge(study(), latency=1.0).recommended is None
+    some = rubric.judge(study(latency=(None, *[0.1] * 5)), latency=0.2, floor=1.0)
+    assert [row.missed for row in some.rows][:2] == [("latency",), ("floor",)]
+    hole = rubric.judge(study(latency=(0.1, None, *[0.1] * 4)), latency=0.2, prefer="cheapest")
+    assert hole.recommended == 1
+    assert "2 workers have no latency that was measured, where at most 200 ms is" in verdict(hole)
     slow = study(latency=(0.1, 0.1, 0.1, 0.3, 0.3, 0.3))
     report = rubric.judge(slow, latency=0.2, prefer="fastest")
     assert report.recommended == 4

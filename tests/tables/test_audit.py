@@ -12,7 +12,7 @@ from scalelab.models.scaling import laws
 from scalelab.refusal import Refusal
 from scalelab.tables import shape, sizes
 from scalelab.tables.audit import SEVERITIES, audit
-from scalelab.tables.table import Row, ScalingTable, of_series, read
+from scalelab.tables.table import Row, ScalingTable, of_series, parse, read
 
 K = (1, 2, 4, 8, 16)
 # What is found on each public series, beside the notes that its size deserves, and why it is true.
@@ -382,10 +382,45 @@ def test_a_curve_that_turns_back_names_the_size_to_stop_at():
 
 def test_missing_rows_are_told_with_their_reason(tmp_path):
     file = tmp_path / "runs.csv"
-    file.write_text("workers,seconds\n1,60\n2,31\n4,16\n8,8.5\n16,OOM\n")
+    file.write_text("workers,seconds\n1,60\n2,31\n4,16\n8,8.5\n8,OOM\n8,-\n16,-\n")
     found = the("missing", audit(read(file)))
-    assert found.rows == (6,)
-    assert "OOM" in found.text
+    assert found.rows == (6, 7, 8)
+    assert "3 rows have no seconds (-, OOM)" in found.text
+    file.write_text("workers,seconds\n1,60\n2,31\n4,16\n8,8.5\n8,OOM\n")
+    assert "Say why" not in the("missing", audit(read(file))).remedy
+
+
+@pytest.mark.parametrize(
+    ("content", "said", "lines"),
+    [
+        (
+            "workers,seconds\n1,60\n4,OOM\n8,failed\n",
+            "4 workers failed: OOM; 8 workers failed.",
+            (3, 4),
+        ),
+        ("workers,seconds,failed\n1,,killed\n2,31,\n4,16,0\n", "1 worker failed: killed.", (2,)),
+        ("workers,seconds,failed\n1,60,no\n2,31,no\n4,,True\n", "4 workers failed.", (4,)),
+        (
+            'workers,throughput,failed\n1,6,\n2,9,\n4,,"exit code 3, after 0.0301 s"\n'
+            '8,,"exit code 3, after 1.2e+03 s"\n16,,x\n',
+            "4 and 8 workers failed: exit code 3; 16 workers failed: x.",
+            (4, 5, 6),
+        ),
+    ],
+)
+def test_sizes_of_which_no_run_succeeded_are_named_with_the_cause(content, said, lines):
+    read = parse("runs", content)
+    found = the("failed", audit(read))
+    assert (found.text, found.rows, found.severity) == (said, lines, "warning")
+    assert "failed" not in read.unread
+    assert [line for line, why in read.left_out if why.startswith("no ")] == list(lines)
+
+
+def test_a_size_with_one_good_run_did_not_fail():
+    read = parse("runs", "workers,seconds,failed\n1,60,\n2,31,\n2,,killed\n4,,\n")
+    assert read.failed == {}
+    assert "failed" not in names(audit(read))
+    assert "2 rows have no seconds (killed)" in the("missing", audit(read)).text
 
 
 LAW = st.one_of(
