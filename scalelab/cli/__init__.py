@@ -5,13 +5,15 @@ exit code 2 and one sentence; 1 is a run that failed, 130 one that was interrupt
 with its traceback in a file that is named.
 """
 
+import contextlib
+import errno
 import os
 import re
 import shlex
 import sys
 import tempfile
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 import click
@@ -42,6 +44,7 @@ _TYPED = {
     "targets": "--at", "iterations": "--repeats", "repetitions": "--repeats", "grams": "--co2",
     "arguments": "--set", "sizes": "--bytes", "job": "JOB",
 }  # fmt: skip
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # what a disk says, and no bug of ours
 _ARGUMENTS = "scalelab.arguments"
 
 
@@ -51,17 +54,32 @@ class _Commands(click.Group):
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         """Read a line, and remember how it was typed."""
         context.meta[_ARGUMENTS] = tuple(args)
-        return super().parse_args(context, args)
+        with _gone():
+            return super().parse_args(context, args)
 
     def invoke(self, context: click.Context) -> object:
         """Run a command."""
         try:
-            return super().invoke(context)
+            with _gone():
+                return super().invoke(context)
         except Refusal as refusal:
             command = self.commands.get(context.invoked_subcommand or "")
             if command is None:
                 raise
             raise Refusal(_as_typed(str(refusal), command, context.meta[_ARGUMENTS])) from refusal
+
+
+class _Enough(Exception):
+    """The reader of the output, such as `head`, has seen what it wanted."""
+
+
+@contextlib.contextmanager
+def _gone() -> Iterator[None]:
+    """Keep a pipe that nobody reads from click, which makes exit code 1 of it."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise _Enough from None
 
 
 def _as_typed(sentence: str, command: click.Command, arguments: Sequence[str] = ()) -> str:
@@ -159,8 +177,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = _said(_usage(error), 2)
     except click.Abort:
         code = _said("interrupted", 130)
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (_Enough, BrokenPipeError):
+        _drop()
         code = 0
     except Refusal as error:
         code = _said(error, 2)
@@ -169,6 +187,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if error.output:
             click.echo(error.output, err=True)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            _drop()
+            what = error.filename or "output"  # a stream has no name
+            sys.exit(_said(f"{what} could not be written ({error.strerror}): make room for it", 1))
         lacking = extras.missing(error) if isinstance(error, ModuleNotFoundError) else None
         if lacking is not None:
             sys.exit(_said(lacking, 2))
@@ -177,6 +199,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         what = f"{type(error).__name__}: {error}"
         code = _said(f"this is a bug of scalelab, got {what}: report it with {_kept(error)}", 70)
     sys.exit(code or 0)
+
+
+def _drop() -> None:
+    """Send what standard output still holds nowhere, or Python tries once more at its end."""
+    with contextlib.suppress(OSError):  # a stream without a number has nothing to drop
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _kept(error: Exception) -> str:

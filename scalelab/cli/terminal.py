@@ -36,7 +36,12 @@ _PAINT = (
 
 
 def prepare() -> None:
-    """Let every stream write what it can: a terminal without → gets ->."""
+    """Let every stream write what it can: a terminal without → gets ->, what is closed takes anything."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if (
+            getattr(sys, name) is None
+        ):  # as after >&-, where the next file opened would be taken for it
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     codecs.register_error("scalelab.plain", _plain)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

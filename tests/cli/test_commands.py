@@ -591,6 +591,45 @@ def test_a_reader_that_has_seen_enough_is_no_error():
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("line", ["fit usl_raytracer --at 96", "plan example", "--help"])
+def test_nobody_who_reads_is_no_error_of_any_command(line):
+    """With `set -o pipefail` a script would end there."""
+    command = f"{shlex.join(MODULE)} {line} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=ENVIRONMENT)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("line", ["audit sysbench_cpu", "machine --json", "--help"])
+def test_a_full_disk_is_no_bug(line):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*MODULE, *line.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+        )
+    assert done.returncode == 1
+    assert (
+        done.stderr
+        == "scalelab: output could not be written (No space left on device): make room for it\n"
+    )
+
+
+def test_closed_streams_are_no_bug():
+    """What is closed takes anything and gives nothing, as in Python itself."""
+    for line, code in (("machine >&-", 0), ("machine 2>&-", 0), ("audit - <&-", 2)):
+        done = subprocess.run(
+            f"{shlex.join(MODULE)} {line}",
+            shell=True,
+            capture_output=True,
+            text=True,
+            env=ENVIRONMENT,
+        )
+        assert done.returncode == code
+        assert "bug" not in done.stderr
+
+
 TRAINING = ("run", "training", "--set", "steps=2", "--set", "width=8", "--repetitions", "2")
 
 
