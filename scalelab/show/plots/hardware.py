@@ -252,11 +252,11 @@ def budget(purpose: str, billions: int, split: str, sequences: int, context: int
         series.append(Points(name, DEVICES, size / 1e9, "part", tone=tone, low=below, high=above))
         below = above
     readouts = {}
-    for name in ("H100 SXM", "B200 SXM"):
+    for tone, name in ((0, "H100 SXM"), (3, "B200 SXM")):
         limit = hardware.device(name).memory
         assert limit is not None  # both sheets say it
         line = np.full_like(DEVICES, limit / 1e9)
-        series.append(Points(f"memory of one {name}", DEVICES, line, "dashed", tone=0))
+        series.append(Points(f"memory of one {name}", DEVICES, line, "dashed", tone=tone))
         fits = DEVICES[below <= limit / 1e9]
         readouts[f"Fits on {name} from"] = (
             units.counted(int(fits[0]), "device", grouped=True) if fits.size else "no number here"
