@@ -16,6 +16,7 @@ from scalelab.records import Machine, Recording, Sample
 from scalelab.refusal import Refusal
 
 _OURS = ".".join(("scalelab", ""))  # as one word it would look like the name of a module
+_GIVEN = f"{_OURS}given."  # before a condition whose name is taken
 # What pyperf 2.10 collects of the machine, the interpreter and the run, and what its commands add.
 _THEIRS = {
     *("name", "description", "unit", "tags", "loops", "inner_loops", "date", "duration", "timer"),
@@ -41,16 +42,6 @@ def text(recording: Recording) -> str:
     """
     if not isinstance(recording, Recording) or not recording.samples:
         raise Refusal(f"recording must hold a sample, got {shown(recording)}: measure something")
-    clash = [
-        name
-        for sample in recording.samples
-        for name in sample.given
-        if name in _THEIRS or name.startswith(_OURS)
-    ]
-    if clash:
-        raise Refusal(
-            f"conditions must have names that pyperf has no use for, got {shown(clash[0])}: rename it"
-        )
     records.to_json(recording)  # refuses what could not be read again
     titles = {"title": recording.title, "note": recording.note}
     shared = {f"{_OURS}{name}": _kept(cell) for name, cell in titles.items()}
@@ -78,7 +69,9 @@ def _benchmark(sample, names):
     metadata = {"name": name, "loops": sample.inner}
     metadata |= {n: value for n, value in host.items() if value}
     metadata |= {f"{_OURS}{n}": _kept(cell) for n, cell in own.items()}
-    metadata |= {n: _kept(v) if isinstance(v, str) else v for n, v in sample.given.items()}
+    for n, value in sample.given.items():
+        taken = n in _THEIRS or n.startswith(_OURS)
+        metadata[f"{_GIVEN}{n}" if taken else n] = _kept(value) if isinstance(value, str) else value
     return {"metadata": metadata, "runs": [{"values": list(sample.seconds)}]}
 
 
@@ -188,12 +181,19 @@ def _runs(path, place, benchmark, suite):
 
 
 def _conditions(metadata):
-    known = {n for n in metadata if n in _THEIRS or n.startswith(_OURS)}
-    return {n: _freed(value) for n, value in metadata.items() if n not in known}
+    known = {
+        n for n in metadata if n in _THEIRS or (n.startswith(_OURS) and not n.startswith(_GIVEN))
+    }
+    own = {n.removeprefix(_GIVEN): value for n, value in metadata.items() if n not in known}
+    return {n: _freed(value) for n, value in own.items()}
 
 
 def _sample(path, place, metadata, values, machine, date):
-    own = {n.removeprefix(_OURS): _freed(v) for n, v in metadata.items() if n.startswith(_OURS)}
+    own = {
+        n.removeprefix(_OURS): _freed(v)
+        for n, v in metadata.items()
+        if n.startswith(_OURS) and not n.startswith(_GIVEN)
+    }
     loops = [metadata.get(name, 1) for name in ("loops", "inner_loops")]
     if not all(type(one) is int and 0 < one < 2**63 for one in loops):
         raise files.wrong(path, f"{place}.metadata", "count loops from 1", loops, "time it anew")

@@ -125,9 +125,14 @@ def _csv(path, content):
 def _lines(path, lines, start, delimiter):
     """Yield the number and the cells of each line from the header on; a quoted cell may hold several."""
     if delimiter in _SPACES:
+        width = 0
         for number, line in enumerate(lines[start:], start + 1):
             # The # before a header is no column; before a row it makes a comment.
-            yield number, _spaced(line, delimiter, header=number == start + 1)
+            cells = _spaced(line, delimiter, header=not width)
+            if width and len(cells) < width == len(closer := _spaced(line[:_LINE], _SPACES[1])):
+                cells = closer  # a row may stand closer than its header
+            width = width or len(cells)
+            yield number, cells
         return
     reader = csv.reader(lines[start:], delimiter=delimiter, strict=True, skipinitialspace=True)
     try:

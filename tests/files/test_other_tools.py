@@ -177,9 +177,14 @@ def test_what_was_spent_must_fit_the_samples():
         hyperfine.text(Recording("r", (STEP,)), [hyperfine.Spent(exit_codes=(0,))])
 
 
-def test_a_condition_cannot_take_a_name_of_pyperf():
-    with pytest.raises(ValueError, match="names that pyperf has no use for, got 'loops'"):
-        pyperf.text(Recording("r", (replace(STEP, given={"loops": 3}),)))
+@pytest.mark.parametrize("name", ["loops", "command", "scalelab.title", "scalelab.given.x", "x"])
+def test_a_condition_may_have_a_name_of_pyperf(name, tmp_path):
+    """As every record of `scalelab time` has: the command."""
+    recording = Recording("r", (replace(STEP, given={name: 3, "workers": 2}),))
+    file = tmp_path / "suite.json"
+    file.write_text(pyperf.text(recording))
+    assert pyperf.read(file).samples[0].given == {name: 3, "workers": 2}
+    assert json.loads(file.read_text())["benchmarks"][0]["metadata"]["loops"] == STEP.inner
 
 
 # --- The real tools ---

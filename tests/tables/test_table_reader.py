@@ -463,3 +463,9 @@ def test_a_long_cell_takes_no_long_time(read):
 def test_every_column_that_the_reader_knows_is_named_in_its_docstring():
     roles = set(re.findall(r"`(\w+)`", table.__doc__))
     assert roles == set(table._KINDS) | set(table._TEXTS)
+
+
+def test_a_row_may_stand_closer_than_its_header(read):
+    table = read("# cores   GFLOP/s\n1  10.5\n2  20.1\n4  38\n8 60\n")
+    assert table.workers == (1, 2, 4, 8)
+    assert [row.throughput for row in table.rows] == [10.5, 20.1, 38.0, 60.0]
