@@ -5,12 +5,14 @@ Each verb is one sentence about what exists elsewhere; what is heavy is imported
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath, path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scalelab.arguments import shown
 from scalelab.refusal import Refusal
+from scalelab.stored import finite
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from scalelab.tables.finding import Audit
     from scalelab.tables.nouns import ScalingTable
 
-    Table: TypeAlias = ScalingTable | DataFrame | str | PathLike[str]
+    Columns: TypeAlias = Mapping[str, Iterable[Any]]
+    Rows: TypeAlias = Iterable[Mapping[str, Any]]
+    Table: TypeAlias = ScalingTable | DataFrame | str | PathLike[str] | Columns | Rows
 
 
 def time(
@@ -110,28 +114,52 @@ def each(
 
 
 def read(table: Table) -> ScalingTable:
-    """Read a scaling table: a file, the name of a public series, or a DataFrame. Section 3.3.
+    """Read a scaling table: a file, the name of a public series, columns, rows, or a DataFrame. Section 3.3.
 
     >>> read("usl_raytracer").workers[:4]
     (1, 4, 8, 12)
+    >>> read({"workers": [1, 2, 4], "seconds": [60, 31, 17]}).values
+    (60.0, 31.0, 17.0)
     """
     from scalelab.data import datasets
-    from scalelab.tables import table as tables
+    from scalelab.tables import grid, table as tables
     from scalelab.tables.nouns import ScalingTable
 
     if isinstance(table, ScalingTable):
         return table
     if hasattr(table, "to_csv") and hasattr(table, "columns"):
         return tables.parse("frame", table.to_csv(index=False))
+    if isinstance(table, (Mapping, list, tuple)):
+        return tables.parse("rows", _rows(table))
     if not isinstance(table, (str, PathLike)):
         raise Refusal(
-            f"table must be a file, the name of a public series, a DataFrame or a ScalingTable, got "
-            f"{shown(table)}: write read('runs.csv')"
+            "table must be a file, the name of a public series, columns in a dictionary, a list of rows, a "
+            f"DataFrame or a ScalingTable, got {shown(table)}: write read('runs.csv')"
         )
     place = fspath(table)
     if isinstance(place, str) and not path.lexists(place) and place in datasets.names():
         return tables.of_series(datasets.load(place))
+    if isinstance(place, str) and (absent := grid.absent(place)) is not None:
+        raise absent
     return tables.read(place)
+
+
+def _rows(table):
+    """Return columns or rows as JSON; numbers of NumPy and of torch are numbers, and NaN is a gap."""
+
+    def plain(one):
+        if hasattr(one, "tolist"):
+            return one.tolist()
+        raise TypeError
+
+    given = dict(table) if isinstance(table, Mapping) else table
+    try:
+        return json.dumps(finite(json.loads(json.dumps(given, default=plain))))
+    except (TypeError, ValueError, RecursionError):
+        raise Refusal(
+            f"table must hold numbers and words, got {shown(table)}: write it like "
+            "{'workers': [1, 2], 'seconds': [60, 31]}"
+        ) from None
 
 
 def audit(table: Table) -> Audit:

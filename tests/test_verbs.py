@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -213,3 +214,38 @@ def test_junk_in_the_place_of_a_size_is_refused(junk):
 def test_fewer_than_two_functions_are_refused(given):
     with pytest.raises(Refusal, match=r"functions? must be .*, got .*: "):
         scalelab.compare(*given)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"workers": np.array([1, 2, 4]), "seconds": [60, np.float32(31), 17]},
+        [{"workers": k, "seconds": s} for k, s in ((1, 60), (2, 31), (4, 17))],
+    ],
+    ids=["columns", "rows"],
+)
+def test_a_table_may_be_what_python_holds(table):
+    found = scalelab.read(table)
+    assert (found.workers, found.values) == ((1, 2, 4), (60, 31, 17))
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ("sysbench_cup", "did you mean sysbench_cpu?"),
+        ("", "is a variable empty?"),
+        ({"workers": {1}}, "must hold numbers and words"),
+        ({"workers": [1, 2], "seconds": [1.0]}, "columns of equal length"),
+        ([], "a list of rows"),
+        ([[1, 2]], "row 1 must be an object"),
+        ({}, "a list of rows"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_sentence(table, sentence):
+    with pytest.raises(Refusal, match=re.escape(sentence)):
+        scalelab.read(table)
+
+
+def test_numbers_that_are_missing_are_gaps():
+    found = scalelab.read({"workers": [1, 2, 4], "seconds": [60, math.nan, 17]})
+    assert [row.workers for row in found.rows if row.seconds] == [1, 4]

@@ -42,7 +42,7 @@ _QUIET = ("-q", "--quiet")
 # What the package calls an argument, where no option of the command has that name.
 _TYPED = {
     "targets": "--at", "iterations": "--repeats", "repetitions": "--repeats", "grams": "--co2",
-    "arguments": "--set", "sizes": "--bytes", "job": "JOB",
+    "arguments": "--set", "sizes": "--bytes", "job": "JOB", "deviation": "--noise", "runs": "--noise-runs",
 }  # fmt: skip
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # what a disk says, and no bug of ours
 _ARGUMENTS = "scalelab.arguments"
@@ -89,7 +89,9 @@ def _as_typed(sentence: str, command: click.Command, arguments: Sequence[str] = 
     '--limit must be in (0, 86400], got 0.0: it is in seconds'
     """
     options = [one for one in command.params if isinstance(one, click.Option)]
-    names = _TYPED | {str(one.name): _long(one) for one in options}
+    here = {"JOB", *(name for one in options for name in one.opts)}
+    names = {ours: typed for ours, typed in _TYPED.items() if typed in here}
+    names |= {str(one.name): _long(one) for one in options}
     opening = re.match(r"(?P<file>[^ ]+: )?(?P<name>[a-z_0-9]+|--[a-z-]+)(?= must )", sentence)
     if not opening:
         return sentence
@@ -103,11 +105,16 @@ def _long(option: click.Parameter) -> str:
     return next((name for name in option.opts if name.startswith("--")), option.opts[0])
 
 
-def _usage(error: click.ClickException) -> str:
+def _usage(error: click.ClickException, typed: Sequence[str]) -> str:
     """Return what click says as one sentence of ours."""
-    context = getattr(error, "ctx", None)
-    help_of = f"{context.command_path if context else 'scalelab'} --help"
+    # Of an option without its value click does not say whose it was.
+    verb = f" {typed[0]}" if typed and typed[0] in commands.commands else ""
+    help_of = f"scalelab{verb} --help"
     said = error.format_message().rstrip(".")
+    if isinstance(error, click.NoSuchOption):
+        near = [one for one in error.possibilities or () if one.startswith("--")][:2]
+        remedy = f"did you mean {' or '.join(near)}?" if near else f"see {help_of}"
+        return f"scalelab{verb} has no option {shown(error.option_name)}: {remedy}"
     option = getattr(error, "param", None)
     if option is not None and isinstance(option.type, click.Choice) and "'" in error.message:
         given, names = error.message.split("'")[1], list(map(str, option.type.choices))
@@ -170,11 +177,12 @@ for module in (
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and end the process."""
     terminal.prepare()
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = commands.main(arguments, prog_name="scalelab", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        code = _said(_usage(error), 2)
+        code = _said(_usage(error, arguments), 2)
     except click.Abort:
         code = _said("interrupted", 130)
     except (_Enough, BrokenPipeError):

@@ -1,10 +1,13 @@
 """`scalelab plan`: from a model, a cluster and a goal to the size to buy."""
 
+import os
 from pathlib import Path
 
 import click
 
+from scalelab.arguments import meant, shown
 from scalelab.cli import options, streams, terminal
+from scalelab.refusal import Refusal
 
 
 @click.command("plan")
@@ -63,4 +66,7 @@ def _read(file):
         return plan_file.parse(raw, "stdin")
     if streams.named(file, lambda: ["example"]):
         return plan_file.parse(plan_file.example(), "example")
+    if not os.path.lexists(file) and not file.suffix:
+        remedy = meant(file, ["example"], "scalelab plan --example > plan.toml writes one")
+        raise Refusal(f"FILE must be a plan or the word example, got {shown(str(file))}: {remedy}")
     return plan_file.read(file)

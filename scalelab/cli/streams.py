@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import click
 from click.shell_completion import CompletionItem
 
-from scalelab.arguments import meant, shown
+from scalelab.arguments import shown
 from scalelab.cli import terminal
 from scalelab.refusal import Refusal
 
@@ -70,13 +70,8 @@ def source(given: str) -> Series | tuple[str, str]:
         return grid.source("stdin", raw)
     if named(given, datasets.names):
         return datasets.load(given)
-    if not os.path.lexists(given) and given == os.path.basename(given) and given:
-        remedy = "check its name and the folder you are in"
-        if not os.path.splitext(given)[1]:
-            remedy = meant(given, datasets.names(), "`scalelab series` lists the series")
-        raise Refusal(
-            f"FILE must be a file here or the name of a public series, got {shown(given)}: {remedy}"
-        )
+    if (absent := grid.absent(given)) is not None:
+        raise absent
     return grid.source(given)
 
 

@@ -76,15 +76,20 @@ def checked(path: str | Path) -> Path:
 
     Never a device, a pipe or a folder: putting a file in its place would destroy it. Section 3.1.
     """
+    if isinstance(path, str) and not path:
+        raise Refusal("FILE must be the name of a file, got '': is a variable empty?")
     try:
         target = Path(path).resolve()
         special = target.exists() and not target.is_file()
         closed = not os.access(target.parent, os.W_OK)
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         # A name too long or with a zero in it, links in a circle, no path at all.
-        raise _unwritable(path, getattr(error, "strerror", None) or "no path") from None
+        circle = isinstance(error, RuntimeError)
+        cause = getattr(error, "strerror", None) or ("links in a circle" if circle else "no path")
+        raise _unwritable(path, cause) from None
     if special or closed:
         cause = "something else" if special else "a folder that is missing or closed"
+        cause = "a folder" if target.is_dir() else cause
         raise _unwritable(path, cause)
     return target
 

@@ -116,6 +116,8 @@ def wrong(path: str | Path, place: str, expected: str, given: object, remedy: st
 
 
 def _path(given):
+    if isinstance(given, str) and not given:
+        raise Refusal("FILE must be the name of a file, got '': is a variable empty?")
     try:
         path = Path(given)
         # A pipe or a device has no end to wait for.

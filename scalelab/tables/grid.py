@@ -1,12 +1,15 @@
 """The cells of a file, whatever it is: CSV of any delimiter, words in columns, Markdown, or JSON."""
 
 import csv
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scalelab.arguments import meant, shown
+from scalelab.data import datasets
 from scalelab.files import files, formats, hyperfine, workbook
 from scalelab.records import Recording, Sample
 from scalelab.refusal import Refusal
@@ -63,6 +66,18 @@ def source(path: str | Path, raw: bytes | None = None) -> tuple[str, str]:
             return called, text
     names = [sheet for sheet, _ in found]
     raise files.wrong(name, "", "have a sheet with workers and times or rates", names, _REMEDY)
+
+
+def absent(given: str) -> Refusal | None:
+    """What to say of a name that is no file here and looks like none, or None."""
+    if os.path.lexists(given) or not given or given != os.path.basename(given):
+        return None
+    remedy = "check its name and the folder you are in"
+    if not os.path.splitext(given)[1]:
+        remedy = meant(given, datasets.names(), "`scalelab series` lists the series")
+    return Refusal(
+        f"FILE must be a file here or the name of a public series, got {shown(given)}: {remedy}"
+    )
 
 
 def of(path: str | Path, content: str) -> Grid:

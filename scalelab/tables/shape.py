@@ -221,13 +221,12 @@ def turns_back(curve: Sequence[Size]) -> Finding | None:
     after = [s for s in curve if s.workers > best.workers and s.rate < TURNS * best.rate]
     if not after:
         return None
+    some = f"{best.workers} worker{'s' * (best.workers > 1)}"
     text = (
-        f"The rate is highest at {best.workers} workers; at {after[-1].workers} it is "
+        f"The rate is highest at {some}; at {after[-1].workers} it is "
         f"{units.text(1 - after[-1].rate / best.rate, '%', 2)} lower."
     )
-    remedy = (
-        f"Use no more than {best.workers} workers, and fit a law that can turn back, such as USL."
-    )
+    remedy = f"Use no more than {some}, and fit a law that can turn back, such as USL."
     return Finding("turns_back", "warning", text, remedy, tuple(n for s in after for n in s.lines))
 
 

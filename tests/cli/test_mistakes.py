@@ -138,7 +138,7 @@ audit two.csv
 """.strip().splitlines()
 # What a sentence may begin with, besides what was typed: the words of the usage lines.
 OPENINGS = ("--", "FILE ", "JOB ", "NAME ", "ASSIGNMENT ", "STUDENT ", "No such ", "Missing argument ",
-            "Got unexpected ", "Invalid value for ", "Option ", "a picture must", "stdin ",
+            "Got unexpected ", "scalelab ", "Invalid value for ", "Option ", "a picture must", "stdin ",
             "the current folder must")  # fmt: skip
 FOREIGN = (
     "Traceback",
@@ -224,6 +224,11 @@ def test_a_mistake_gets_one_sentence_in_the_words_that_were_typed(line, folder):
         ("plan dev.toml", "did you mean DGX H100?"),
         ("series --kind stong", "did you mean strong?"),
         ("series --group nv_jaspr", "did you mean nv_jasper?"),
+        ("plan exampel", "did you mean example?"),
+        ("audit sysbench_cpu --jsn", "did you mean --json?"),
+        ("fit sysbench_cpu --at", "see scalelab fit --help"),
+        ("audit ''", "FILE must be the name of a file, got '': is a variable empty?"),
+        ("machine --out .", "got a folder: name another"),
     ],
 )
 def test_a_slip_of_the_finger_is_taken_for_what_was_meant(line, remedy, folder):

@@ -185,7 +185,7 @@ def test_a_mistake_is_one_sentence_and_exit_code_2_before_anything_runs(asked):
         (["python", "-c", "pass"], 'write it like "python -c ..."'),
         (["true", "-s", "nosuch"], "--setup: nosuch was not found among the programs"),
         (["true", "--precision", "2"], "--precision must be above 0 % and at most 100 %, got '2'"),
-        (["true", "--runz", "3"], "No such option '--runz'"),
+        (["true", "--runz", "3"], "scalelab time has no option '--runz': did you mean --runs?"),
     ],
 )
 def test_a_mistake_says_what_to_type_instead(asked, said):
