@@ -240,7 +240,7 @@ def test_the_command_fits_what_scalelab_run_has_kept_and_passes_its_advice_on(tm
         (lambda text: text.replace("all_reduce_perf", "perf"), (), "collective must be one of"),
         (lambda text: text, ("--family", "amdahl"), "--family must go with a scaling table"),
         (lambda text: text, ("--at", "64 workers"), "--at must be in B, got '64 workers'"),
-        (lambda text: text, ("--at", "0 B"), "size must be in [1, 1e+18], got 0"),
+        (lambda text: text, ("--at", "0 B"), "--at must be sizes from 1 B on"),
         (lambda text: '{"config": {"nthreads": 1, ', (), "continue as JSON"),
     ],
 )
