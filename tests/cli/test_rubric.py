@@ -286,7 +286,7 @@ def test_runs_named_by_their_seeds_are_paired(tmp_path, name, verdict):
         (TABLE, ["--floor", "70"], "floor must be in [0, 1]"),
         (TABLE, ["--prefer", "best"], "prefer must be fastest or cheapest"),
         (TABLE, ["--noise-runs", "5"], "--noise-runs must go with --noise"),
-        (TABLE, ["--noise", "-1"], "deviation must be"),
+        (TABLE, ["--noise", "-1"], "--noise must be"),
         (TABLE, ["--html", "/nowhere/r.html"], "'/nowhere/r.html' must be a file that can be written"),
     ],
 )  # fmt: skip

@@ -342,7 +342,7 @@ def test_a_killed_run_leaves_all_that_it_finished(death, tmp_path):
 @pytest.mark.parametrize(
     ("name", "cause"),
     [
-        (".", "something else"),
+        (".", "a folder"),
         ("no/file", "a folder that is"),
         ("\0", "no path"),
         ("x" * 5000, "too long"),
