@@ -21,7 +21,11 @@ PARTS = {
     "formula": ("chapters/05_laws", "div.math"),
     "panel": ("book/my_hardware", "#hardware-panel"),
 }
-HIDDEN = {"book/status": "article table { display: none; }"}  # says when the book was built
+HIDDEN = {
+    "book/status": "article table { display: none; }",  # says when the book was built
+    # So far down in the list that the theme scrolls it, by a line more or less from build to build.
+    "book/planner": ".bd-sidebar-primary * { visibility: hidden !important; }",
+}
 ICONS = "document.documentElement.classList.contains('fontawesome-i2svg-complete')"
 # Without what stands around it, lest a word more above it move it by half a point.
 ALONE = """(thing) => {
