@@ -85,7 +85,10 @@ def test_the_budget_stops_noisy_work_and_says_so():
     sample = measure(Noise(1, 0.5), budget=30, precision=0.01)
     assert 29 <= sum(sample.seconds) <= 33
     assert sample.stopped == f"budget: 30 s spent on {len(sample.seconds)} repetitions"
-    assert any("known within 5" in a.text and "quieten the machine" in a.text.lower() for a in sample.advice)
+    assert any(
+        "known within 5" in a.text and "quieten the machine" in a.text.lower()
+        for a in sample.advice
+    )
 
 
 def test_work_longer_than_the_budget_is_still_measured_once():
