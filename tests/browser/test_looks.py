@@ -21,11 +21,9 @@ PARTS = {
     "formula": ("chapters/05_laws", "div.math"),
     "panel": ("book/my_hardware", "#hardware-panel"),
 }
-HIDDEN = {
-    "book/status": "article table { display: none; }",  # says when the book was built
-    # So far down in the list that the theme scrolls it, by a line more or less from build to build.
-    "book/planner": ".bd-sidebar-primary * { visibility: hidden !important; }",
-}
+HIDDEN = {"book/status": "article table { display: none; }"}  # says when the book was built
+# The theme keeps where the list of pages was scrolled to on the page before, or goes by fonts not yet there.
+UNSCROLLED = "document.querySelector('.bd-sidebar-primary')?.scrollTo(0, 0)"
 ICONS = "document.documentElement.classList.contains('fontawesome-i2svg-complete')"
 # Without what stands around it, lest a word more above it move it by half a point.
 ALONE = """(thing) => {
@@ -50,6 +48,7 @@ def sheet(one, take) -> looks.Sheet:
         resize(one.page, size)
         for scheme in ("light", "dark"):
             turn(one.page, scheme)
+            one.page.evaluate(UNSCROLLED)
             pictures[f"{screen} {scheme}"] = take()
     return looks.Sheet.of(pictures)
 
