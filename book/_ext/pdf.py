@@ -4,11 +4,13 @@
     python book/_ext/pdf.py chapters/05_laws book/notation    binds these pages alone
 
 Figures appear as still pictures; folded answers are open, folded code is left out. Printed is twice:
-only then is known on which page a thing stands.
+only then is known on which page a thing stands; and once more where a part ends with a line or two on a
+page of their own, which are drawn back by setting the part a little smaller.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Collection
@@ -27,6 +29,14 @@ BINDING = Path(__file__).with_name("binding.js").read_text(encoding="utf-8")
 LOOKS = Path(__file__).with_name("binding.css").read_text(encoding="utf-8")
 FILL = """(pages) => document.querySelectorAll(".print-page").forEach((one) => {
   one.textContent = pages[one.closest("a").hash.slice(1)] ?? "";
+})"""
+LITTLE = (
+    200  # letters of a page, its head and its number among them: what holds no more looks forgotten
+)
+NOTCHES = 3
+SHRINK = """(names) => names.forEach((name) => {
+  const part = document.getElementById(name).closest(".print-part");
+  part.style.zoom = (part.style.zoom || 1) * .985;
 })"""
 
 
@@ -50,6 +60,11 @@ def printed(target: Path, names: Collection[str] = ()):
         bind(tab, names)
         options = {"prefer_css_page_size": True, "print_background": True}
         tab.pdf(path=target, **options)
+        for _ in range(NOTCHES):
+            if not (parts := spilling(target)):
+                break
+            tab.evaluate(SHRINK, parts)
+            tab.pdf(path=target, **options)
         tab.evaluate(FILL, pages(target))
         tab.pdf(path=target, tagged=True, outline=True, **options)
         chromium.close()
@@ -71,6 +86,21 @@ def pages(target: Path) -> dict[str, int]:
         name.lstrip("/"): reader.get_destination_page_number(place) + 1
         for name, place in reader.named_destinations.items()
     }
+
+
+def spilling(target: Path) -> list[str]:
+    """Return the titles' names of the parts whose last page holds next to nothing."""
+    from pypdf import PdfReader
+
+    written = PdfReader(target).pages
+    begun = {name: page for name, page in pages(target).items() if re.fullmatch(r"p\d+-head", name)}
+    ends = [first - 1 for first in sorted(begun.values())[1:]] + [len(written)]
+    last = zip(sorted(begun, key=begun.__getitem__), ends, strict=True)
+    return [
+        name
+        for name, end in last
+        if end > begun[name] and len("".join(written[end - 1].extract_text().split())) < LITTLE
+    ]
 
 
 def _parts(names: Collection[str]) -> list[dict[str, Any]]:
