@@ -96,23 +96,24 @@ def _sealed(run, **declared):
     return replace(run, seal=run.digest)
 
 
-def lone_share(*, plan: Settings, among: int, runs: int = 3) -> float:
-    """Seconds of one of so many workers if exchanges were free: its share of every step, alone.
+def alone(*, plan: Settings, among: int, seed: int = 0) -> tuple[float, float]:
+    """Seconds of one worker's training, and of its share among so many if exchanges were free.
 
-    More than an equal part of T(1): what every worker repeats does not divide. Section 41.6.
+    The share is more than an equal part: what every worker repeats does not divide. Both are
+    taken by turns, step by step, so a slow moment hits both; a step counts by its median. Section 41.6.
     """
     samples, batch, peak = plan.at(among)
-    inputs, labels = classifier.drawn(samples, stream=1)
-    took = []
-    for seed in range(runs):
-        classifier.Classifier(plan.width, seed, among).train(
-            inputs, labels, batch, peak, 1, seed, most=3
-        )
-        trained = classifier.Classifier(plan.width, seed, among)
-        start = time.perf_counter()
-        trained.train(inputs, labels, batch, peak, plan.epochs, seed, plan.warmup)
-        took.append(time.perf_counter() - start)
-    return statistics.median(took)
+    data = classifier.drawn(samples, stream=1)
+    trained = [classifier.Classifier(plan.width, seed, shared) for shared in (0, among)]
+    walks = [t.steps(*data, batch, peak, plan.epochs, seed, plan.warmup) for t in trained]
+    took: list[list[float]] = [[], []]
+    for _ in range(samples // batch * plan.epochs):
+        for walk, times in zip(walks, took, strict=True):
+            start = time.perf_counter()
+            next(walk)
+            times.append(time.perf_counter() - start)
+    whole, share = (len(times) * statistics.median(times) for times in took)
+    return whole, share
 
 
 def train_once(plan: Settings, seed: int) -> Pass:

@@ -1,6 +1,6 @@
 """What the capstone trains: a small classifier, data-parallel, on data that every rank can draw.
 
-A sample is a few looks at one thing, and every look goes through the same weights: a weight works for each
+A sample is many looks at one thing, and every look goes through the same weights: a weight works for each
 look and is exchanged once a step, which is what lets a second worker gain.
 
 However many ranks share a step, it is the step that one of them would take. All randomness comes from
@@ -12,12 +12,13 @@ from __future__ import annotations
 import functools
 import math
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
 
-LOOKS, FEATURES, CLASSES, HELD_OUT = 20, 32, 10, 4096
+LOOKS, FEATURES, CLASSES, HELD_OUT = 32, 32, 10, 4096
 BATCH, RATE, MOMENTUM = 256, 0.05, 0.9  # the learning rate of that batch; of others in proportion
 _PROTOTYPES, _NOISE = 40, 1.2
 
@@ -64,7 +65,12 @@ class Classifier:
         self.model.to(self.place)
         self.optimizer = torch.optim.SGD(self.model.parameters(), momentum=MOMENTUM)
 
-    def train(
+    def train(self, *given: Any, **told: Any) -> None:
+        """Take all `steps` of a training."""
+        for _ in self.steps(*given, **told):
+            pass
+
+    def steps(
         self,
         inputs: torch.Tensor,
         labels: torch.Tensor,
@@ -74,7 +80,7 @@ class Classifier:
         seed: int,
         warmup: float = 0.0,
         most: int | None = None,
-    ) -> None:
+    ) -> Iterator[None]:
         """Step through the data in an order that the seed decides; the rate falls from its peak to zero.
 
         For the first share `warmup` of the steps it rises instead. `most` ends early.
@@ -91,6 +97,7 @@ class Classifier:
                 self.gradient(inputs, labels, self.own(chosen))
                 self.optimizer.step()
                 step += 1
+                yield
 
     def own(self, chosen: torch.Tensor) -> torch.Tensor:
         """Return this rank's equal share of a global minibatch."""

@@ -118,19 +118,36 @@ def test_half_of_the_samples_is_not_half_of_the_steps():
     assert len(updates) == 512 // 64
     assert trained.waits == []
     small = capstone.Settings(samples=512, batch=64, epochs=1, width=8)
-    assert capstone.lone_share(plan=small, among=2, runs=1) > 0
+    whole, share = capstone.alone(plan=small, among=2)
+    assert whole > share > 0
+
+
+def test_what_each_repeats_is_measured_beside_the_whole_and_not_minutes_later():
+    """It once came out below zero: T(1) was of other processes, and of another moment."""
+    order = []
+
+    class Watched(classifier.Classifier):
+        def own(self, chosen):
+            order.append(self.count)
+            return super().own(chosen)
+
+    small = capstone.Settings(samples=512, batch=64, epochs=1, width=8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(classifier, "Classifier", Watched)
+        capstone.alone(plan=small, among=2)
+    assert order == [1, 2] * (512 // 64)
 
 
 def parts_of(one, share):
     """What the chapter's own lines make of T(1) and of the time of one share alone."""
-    (source,) = (code for code in chapter("10_rubric").code if "lone_share" in code)
+    (source,) = (code for code in chapter("10_rubric").code if "capstone.alone" in code)
     parts = [line for line in source.splitlines() if line.startswith("parts") and "share" in line]
     scope = {"one": one, "share": share, "waited": 0.0, "two": 1.0}
     exec("\n".join(parts), scope)
     return scope["parts"]
 
 
-def test_the_lone_share_holds_half_of_what_each_repeats():
+def test_the_share_alone_holds_half_of_what_each_repeats():
     """The table once called share - T(1)/2 what each repeats; half of that is in T(1)/2 already."""
     divided, repeated = 0.64, 0.38
     parts = parts_of(one=divided + repeated, share=divided / 2 + repeated)
@@ -143,7 +160,7 @@ def test_a_cache_makes_a_part_negative_on_a_calm_machine():
     divided, repeated, in_cache = 1.9, 0.1, 0.8
     parts = parts_of(one=divided + repeated, share=in_cache * divided / 2 + repeated)
     assert parts["what each repeats"] < 0
-    read = said("A part that comes out negative")
+    read = said("And *what each repeats* may")
     assert "they fit a cache" in read
 
 
@@ -158,7 +175,7 @@ def test_an_interval_knows_nothing_of_a_slow_minute_between_sizes():
         held += found.low <= math.exp(0.5) <= found.high
     assert held / 400 < 0.6  # and not nine of ten
     assert "no interval below knows of it" in said("Three plans are run in turn")
-    assert "and not how such moments do" in said("A part that comes out negative")
+    assert "and not how such moments do" in said("And *what each repeats* may")
 
 
 def test_rows_of_different_epochs_are_not_one_table():
