@@ -267,34 +267,19 @@ def test_a_chapter_runs_to_its_end_and_its_sliders_move(lab):
     with opened(lab, f"chapters/{QUICK}.ipynb") as page:
         start_all(page)
         finish_all(page)
-        sliders_move(page, QUICK)
+        sliders_move(page, [made_anew(QUICK, at) for at, _ in enumerate(explored(QUICK))])
 
 
-@pytest.mark.parametrize("slug", sampled([slug for slug in WRITTEN if slug != QUICK], 1))
-def test_every_figure_of_a_chapter_moves_on_top_of_its_imports(lab, slug):
+FIGURES = [(slug, at) for slug in WRITTEN if slug != QUICK for at, _ in enumerate(explored(slug))]
+
+
+@pytest.mark.parametrize(("slug", "at"), sampled([pytest.param(*one) for one in FIGURES], 1))
+def test_a_figure_moves_on_top_of_its_chapters_imports(lab, slug, at):
     cells = chapter(slug).code
     with opened(lab, f"chapters/{slug}.ipynb") as page:
-        page.evaluate(RUN, [cells.index(cell) for cell in (cells[0], *explored(slug))])
+        page.evaluate(RUN, [0, cells.index(explored(slug)[at])])
         no_fault_shows(page)
-        sliders_move(page, slug)
-
-
-def test_a_drawing_plays_in_a_notebook(lab):
-    cells = chapter("08_network").code
-    drawn = next(number for number, cell in enumerate(cells) if 'choose="algorithm"' in cell)
-    with opened(lab, "chapters/08_network.ipynb") as page:
-        page.evaluate(RUN, [0, drawn])
-        no_fault_shows(page)
-        figure = page.locator(".sl-figure:has(.sl-stepper)")
-        figure.get_by_role("button", name="Step", exact=True).click()
-        caption = figure.locator(".sl-caption")
-        expect(caption).to_have_text(re.compile("^Round 1 of 14: "), timeout=PATIENCE)
-        figure.get_by_role("slider", name="step").press("End")
-        expect(caption).to_have_text(re.compile("^Round 14 of 14: "))
-        figure.get_by_label("algorithm").select_option("binomial tree")
-        expect(caption).to_have_text(re.compile("^Before the first round"))
-        nothing(overlapping(figure.locator(".sl-readouts :is(dt, dd):visible")))
-        looks_like_a_fold(figure.locator("details > summary"))
+        sliders_move(page, [made_anew(slug, at)])
 
 
 SAVED = """async (path) => {
@@ -330,7 +315,7 @@ def quick(lab):
         yield page
 
 
-class TestAChapterBeforeAnyCellHasRun:
+class TestAChapterThatWasJustOpened:
     def test_a_guess_is_typed_into_its_line_at_one_click_and_saved_with_the_notebook(self, quick):
         quick.locator(".jp-RawCell .cm-content").first.click()
         quick.keyboard.press("End")
@@ -358,9 +343,28 @@ class TestAChapterBeforeAnyCellHasRun:
                 )
 
 
-def sliders_move(page, slug: str) -> None:
+    def test_a_drawing_plays(self, quick):
+        cells, names = chapter(QUICK).code, {}
+        drawn = next(number for number, cell in enumerate(cells) if "drawings.Stepper(" in cell)
+        exec(cells[0], names)
+        first, second = eval(cells[drawn], names).drawings
+        quick.evaluate(RUN, [0, drawn])
+        no_fault_shows(quick)
+        figure = quick.locator(".sl-figure:has(.sl-stepper)")
+        caption, slider = figure.locator(".sl-caption"), figure.get_by_role("slider", name="step")
+        expect(caption).to_have_text(first.frames[first.opening].caption, timeout=PATIENCE)
+        figure.get_by_role("button", name="Step", exact=True).click()
+        expect(caption).to_have_text(first.frames[first.opening + 1].caption)
+        slider.press("End")
+        expect(caption).to_have_text(first.frames[-1].caption)
+        figure.locator("select").select_option(second.name)
+        expect(caption).to_have_text(second.frames[second.opening].caption)
+        nothing(overlapping(figure.locator(".sl-readouts :is(dt, dd):visible")))
+        looks_like_a_fold(figure.locator("details > summary"))
+
+
+def sliders_move(page, replays: list) -> None:
     """Hold the figures to play with against those that Python makes anew."""
-    replays = [made_anew(slug, number) for number, _ in enumerate(explored(slug))]
     boxes = page.locator(".widget-vbox:has([role=slider])")
     expect(boxes).to_have_count(len(replays), timeout=PATIENCE)
     assert replays

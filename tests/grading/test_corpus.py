@@ -167,7 +167,7 @@ def test_a_box_gives_what_is_recorded(name, released):
     "kind",
     sampled(
         [pytest.param(kind, id=f"{kind.group}: {kind.name}") for kind in ALL],
-        24,
+        18,
     ),
 )
 def test_every_kind_ends_in_its_state_with_its_points_and_its_remark(kind, graded):
@@ -247,7 +247,7 @@ def test_pages_hold_no_hidden_check_no_secret_and_no_tag_of_a_student(graded):
 # Those that run into a limit take minutes, so by default only some of the others are run alone.
 EVERY = bool(os.environ.get("SCALELAB_EVERY_KIND_ALONE"))
 NEAR_A_LIMIT = ("runaways", "floods", "habits")
-ALONE = 10
+ALONE = 5
 
 
 def what_counts(kind, found):

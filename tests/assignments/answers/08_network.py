@@ -336,7 +336,7 @@ WRONG = {
     "3-2": [
         (1, "a port carries more", _BENCH.format("K / (2 * (K - 1))")),
         (1, "undo its factor first", _BENCH.format("(K + 1) / K")),
-        (1, "is withdrawn", _BENCH.format("(K - 1) / (K + 1)")),
+        (1, "is withdrawn", _BENCH.format("K / (2 * (K + 1))")),
     ],
     "3-3": [
         (0, "its own latencies", _FEWEST.format("size / b / workers * beta", _LEFT, "0")),
