@@ -170,9 +170,11 @@ def fast_reach(wanted: float = 405e9) -> Chart:
 
 def corner(fed: float, cores: int) -> Chart:
     """Speedup on cores that share one memory, beside Amdahl's curve through the same last point."""
-    counts = np.union1d(np.linspace(1, cores, 60), [min(max(fed, 1), cores)])
+    end = min(max(fed, 1), cores)
+    counts = np.union1d(np.linspace(1, cores, 60).round(), [end])
     reached = np.minimum(counts, fed)
     serial = min(max(speedup.karp_flatt(reached[-1], cores), 0.0), 1.0)
+    turns = [Points("the corner, c", [fed], [fed], "points", tone=3)] if 1 <= fed < cores else []
     return Chart(
         f"{cores} cores that share one memory",
         Axis("cores K", low=0.0, high=cores * 1.04),
@@ -182,6 +184,7 @@ def corner(fed: float, cores: int) -> Chart:
             Points(
                 "Amdahl, with the same end", counts, laws.amdahl(counts, serial), "dashed", tone=2
             ),
+            *turns,
         ),
         stamp=MODEL,
         see="Both begin and end alike. Up to its corner the memory costs nothing, and behind it every "

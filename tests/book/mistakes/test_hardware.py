@@ -1,6 +1,8 @@
 """Mistakes that section 3.2 once made, each as what is true instead."""
 
+import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -416,3 +418,23 @@ def test_a_failure_loses_as_much_work_on_twice_the_machines_and_comes_twice_as_o
     prose = "\n".join(Notebook(sheets).markdown)
     assert "each failure now loses too much" not in prose
     assert prose.count("twice as many failures lose as much work each") == 2
+
+
+def test_a_fair_price_is_of_the_job_and_not_of_the_hour():
+    """By a clock: sixteen old ones are 12.3 times as fast, five big ones 13.9 times, and so sooner done."""
+    task = Notebook(ROOT / "solutions" / "02_hardware" / "02_hardware.ipynb")
+    source = {one.id: one.source for one in task.nb.cells}["answer-3-3"]
+    names = {
+        "math": math,
+        "np": np,
+        "quote": SimpleNamespace(target=9, gain=2, serial=0.01, hourly=1),
+    }
+    exec(source, names)
+    for target, gain, serial, hourly in ((12, 3, 0.02, 2), (6, 3, 0.1, 2), (20, 4, 0.03, 1.5)):
+        small = next(k for k in range(1, 99) if laws.amdahl(k, serial) >= target)
+        big = next(k for k in range(1, 99) if gain * laws.amdahl(k, serial) >= target)
+        price = names["fair_price"](target, gain, serial, hourly)
+        of_small = small * hourly * (serial + (1 - serial) / small)
+        of_big = big * price * (serial + (1 - serial) / big) / gain
+        assert of_big == pytest.approx(of_small)
+        assert price != pytest.approx(hourly * small / big, rel=0.02)
