@@ -104,7 +104,7 @@ def of_series(
     return of_table(
         table.of_series(series), work=work, price=price, better=better, flat_rate=flat_rate,
         metric=series.quality.unit if series.quality else "quality",
-        stamp=Stamp("recorded", Machine(series.source, None), note=rubric_rows.UNBOUND),
+        stamp=Stamp("published", note=f"{series.source}; {rubric_rows.UNBOUND}"),
     )  # fmt: skip
 
 

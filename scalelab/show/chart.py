@@ -37,14 +37,29 @@ class Chart:
 
     def describe(self) -> str:
         """Return the alt text: what is plotted against what, and where each series begins and ends."""
-        courses = [f"{series.label}: {words.course(series)}." for series in self.series]
-        return " ".join([f"{self.title}. {self.y.label} against {self.x.label}.", *courses])
+        across, up = words.called(self.x), words.called(self.y)
+        courses = [f"{one.label}: {words.course(one, across, up)}." for one in self.series]
+        axes = f"{self.y.label} against {self.x.label}"
+        if not self.y.label:
+            axes = ", ".join([self.x.label, *words.named(self.y)])
+        return " ".join([f"{self.title}. {axes}.", *courses])
 
     def columns(self) -> list[str]:
         """Return the headings of the table twin."""
-        return [self.x.label, *(series.label for series in self.series)]
+        bars = words.by_name(self.y, self.series)
+        first = f"{self.y.label or 'bar'}: {self.x.label}" if bars else self.x.label
+        return [first, *(series.label for series in self.series)]
 
     def rows(self) -> Iterator[list[str]]:
-        """Yield the rows of the table twin: the marked points, or a dozen taken evenly from the lines."""
+        """Yield the rows of the table twin: the marked points, or a dozen taken evenly from the lines.
+
+        Of bars beside names each name has a row, from the top.
+        """
+        if words.by_name(self.y, self.series):
+            named = sorted(zip(self.y.ticks, self.y.names, strict=True), reverse=True)
+            for tick, name in named:
+                yield [name, *(words.beside(one, self.y, tick) for one in self.series)]
+            return
+        across, up = words.called(self.x), words.called(self.y)
         for x in words.places(self.series):
-            yield [words.number(x), *(words.at(series, x) for series in self.series)]
+            yield [across(x), *(words.at(one, x, up) for one in self.series)]

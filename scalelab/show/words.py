@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from scalelab import units
-from scalelab.show.series import Points, starts
+from scalelab.show.series import Axis, Points, starts
 
 MOST_ROWS = 12  # of a line: a table twin much longer than this is not read
 MOST_MARKED = 24  # what was measured is told whole, until nobody would read that either
@@ -25,37 +25,52 @@ def number(value: float) -> str:
     return text(value) if np.isfinite(value) else ""
 
 
-def course(series: Points) -> str:
-    """Return where a series begins and ends, or how much of it there is where it has no two ends."""
+def called(axis: Axis) -> Callable[[float], str]:
+    """Return how places on an axis are told: by the names of its ticks, and elsewhere by their numbers."""
+    names = {tick: name for tick, name in zip(axis.ticks, axis.names, strict=False) if name.strip()}
+    return lambda place: names.get(float(place), "") or number(place)
+
+
+def named(axis: Axis) -> list[str]:
+    """Return what the ticks of an axis are called, from the top, and nothing where they are numbers."""
+    order = sorted(zip(axis.ticks, axis.names, strict=False), reverse=True)
+    return [name for _, name in order if name.strip()]
+
+
+def course(
+    series: Points, across: Callable[[float], str] = number, up: Callable[[float], str] = number
+) -> str:
+    """Return where a series begins and ends, or how much of it there is where it has no two ends.
+
+    `across` and `up` tell the places on the two axes.
+    """
     shown = np.isfinite(series.y)
     if not shown.any():
         return "none"
     if series.kind == "band":
         sides = [series.x[np.flatnonzero(shown)[end]] for end in (0, -1)]
-        return "from " + ", and ".join(f"{at(series, x)} at {number(x)}" for x in sides)
+        return "from " + ", and ".join(f"{at(series, x, up)} at {across(x)}" for x in sides)
     if series.names:
         return ", ".join(
-            f"{name} {number(y)} at {number(x)}"
+            f"{name} {up(y)} at {across(x)}"
             for name, x, y in zip(series.names, series.x, series.y, strict=True)
         )
     x, y = series.x[shown], series.y[shown]
     if series.kind == "lane":
-        return f"{units.counted(y.size // 2, 'bar')} until {number(x.max())}"
+        return f"{units.counted(y.size // 2, 'bar')} until {across(x.max())}"
     if _upright(series):
-        return f"at {number(x[0])}"
+        return f"at {across(x[0])}"
     if _pieces(series):
         return f"{len(starts(series))} lines"
     if np.unique(x).size < x.size:
-        return (
-            f"{x.size} points from {number(x.min())} to {number(x.max())}, up to {number(y.max())}"
-        )
-    ends = f"{number(y[0])} at {number(x[0])}"
+        return f"{x.size} points from {across(x.min())} to {across(x.max())}, up to {up(y.max())}"
+    ends = f"{up(y[0])} at {across(x[0])}"
     if y.size == 1:
         return ends
-    ends = f"from {ends} to {number(y[-1])} at {number(x[-1])}"
+    ends = f"from {ends} to {up(y[-1])} at {across(x[-1])}"
     top = int(np.argmax(y))
     if 0 < top < y.size - 1 and y[top] > max(y[0], y[-1]):
-        ends += f", highest {number(y[top])} at {number(x[top])}"
+        ends += f", highest {up(y[top])} at {across(x[top])}"
     return ends
 
 
@@ -75,11 +90,11 @@ def places(series: Sequence[Points]) -> np.ndarray:
     return np.unique(np.concatenate([xs, *single]))
 
 
-def at(series: Points, x: float) -> str:
+def at(series: Points, x: float, up: Callable[[float], str] = number) -> str:
     """Return the value of a series at x, read between its points if it is a line, empty where it has none.
 
     Of a lane these are the bars that run then, or what stands in them; of the edges of a graph how many
-    begin there.
+    begin there. `up` tells the places on the vertical axis.
     """
     if series.kind == "lane":
         begins = starts(series)
@@ -89,7 +104,7 @@ def at(series: Points, x: float) -> str:
                 -series.y[begins[runs]], kind="stable"
             )  # as they stand, from the top
             return ", ".join(series.inside[i] for i in np.flatnonzero(runs)[order])
-        return _listed(series.y[begins[runs]])
+        return _listed(series.y[begins[runs]], up)
     same = np.flatnonzero(np.isclose(series.x, x, rtol=1e-9))
     if _pieces(series):
         begun = np.intersect1d(same, starts(series)).size
@@ -97,7 +112,7 @@ def at(series: Points, x: float) -> str:
     if _upright(series):
         return "here" if same.size else ""
     if series.names:
-        return ", ".join(f"{number(series.y[at])} ({series.names[at]})" for at in same)
+        return ", ".join(f"{up(series.y[at])} ({series.names[at]})" for at in same)
     if same.size and series.kind == "part":
         return number(series.y[same[0]])
     if same.size:
@@ -105,10 +120,44 @@ def at(series: Points, x: float) -> str:
             low, high = series.low[same[0]], series.high[same[0]]
             spread = f"{number(low)} to {number(high)}"
             return spread if series.kind == "band" else f"{number(series.y[same[0]])} ({spread})"
-        return _listed(series.y[same])
+        return _listed(series.y[same], up)
     if series.kind in ("line", "dashed") and series.x[0] < x < series.x[-1]:
         return number(float(np.interp(x, series.x, series.y)))
     return ""
+
+
+def by_name(axis: Axis, series: Sequence[Points]) -> bool:
+    """Whether every name of the vertical axis has at most one bar of each lane, and so a row of its own."""
+    lanes = [one for one in series if one.kind == "lane"]
+    return (
+        bool(lanes and named(axis))
+        and len(named(axis)) == len(axis.ticks)
+        and not any(one.inside for one in lanes)
+        and all(_ticks(axis, one)[1].size == np.unique(_ticks(axis, one)[1]).size for one in lanes)
+    )
+
+
+def beside(series: Points, axis: Axis, tick: float) -> str:
+    """Return what a series has beside one name: from where to where its bar leads, or where its mark is."""
+    if _upright(series):
+        return number(series.x[0])
+    begins, ticks = _ticks(axis, series)
+    here = begins[ticks == tick]
+    if series.kind != "lane":
+        return ", ".join(number(series.x[i]) for i in here)
+    return ", ".join(
+        f"{number(series.x[i])} to {number(series.x[i + 1])}"
+        if series.x[i]
+        else number(series.x[i + 1])
+        for i in here
+    )
+
+
+def _ticks(axis, series):
+    """Return where the bars of a lane begin, or all points, and the tick that each is nearest to."""
+    begins = starts(series) if series.kind == "lane" else np.flatnonzero(np.isfinite(series.y))
+    ticks = np.array(axis.ticks, dtype=float)
+    return begins, ticks[np.abs(series.y[begins][:, None] - ticks).argmin(axis=1)]
 
 
 def _lone(series: Points) -> bool:
@@ -130,9 +179,9 @@ def _pieces(series: Points) -> bool:
     return series.kind in ("line", "dashed", "edge") and bool(np.isnan(series.x).any())
 
 
-def _listed(values: np.ndarray) -> str:
+def _listed(values: np.ndarray, up: Callable[[float], str] = number) -> str:
     """Return several values at one place as people list them."""
-    texts = [number(v) for v in np.unique(values[np.isfinite(values)])]
+    texts = [up(v) for v in np.unique(values[np.isfinite(values)])]
     if len(texts) <= MOST_LISTED:
         return ", ".join(texts)
     return f"{len(texts)}: {texts[0]} to {texts[-1]}"

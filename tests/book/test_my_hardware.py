@@ -3,7 +3,7 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from scalelab.models.machines import hardware
+from scalelab.models.machines import hardware, reached
 from scalelab.show.plots import cost, network, roofline
 from tests.notebooks import ROOT, WRITTEN, asked, explored
 
@@ -31,6 +31,15 @@ def test_the_page_names_every_figure_that_follows():
     assert TEXT.startswith(
         "# My hardware\n\nFour figures of this book, in sections 3.7, 3.8 and 3.9"
     )
+    how = (ROOT / "book" / "how_to_read.md").read_text(encoding="utf-8")
+    assert "four figures (two in section 3.7, one each in 3.8 and 3.9) start from it" in how
+
+
+def test_three_devices_are_those_of_the_figure_and_not_all_that_were_searched():
+    """Section 3.7 has the best products of a fourth, the A100 of 80 GB."""
+    assert reached.best_products("A100 SXM 80GB")
+    assert "A100 SXM 80GB" not in roofline.FOUND.values
+    assert "The figure of the best products has three devices only" in TEXT
 
 
 @pytest.mark.parametrize("name", hardware.names())

@@ -75,7 +75,7 @@ def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> C
 
 def worth(compute: float, exchange: float, hourly: float, values: Values) -> Chart:
     """Price and wait of a step together, over sizes, in multiples of the least: for each value of an hour."""
-    sizes = np.geomspace(1, 1024, 61)
+    sizes = np.unique(np.geomspace(1, 1024, 61).round())
     seconds = compute / sizes + exchange
     series = []
     for tone, value in enumerate(values, 1):
@@ -139,7 +139,7 @@ def per_million(workers: Values, dollars: Mapping[str, ArrayLike]) -> Chart:
 
 def overhead(share: float, measured_on: int) -> Chart:
     """One share of communication in two readings: as a share at one worker, and where it was measured."""
-    workers = np.geomspace(1, measured_on, 40)
+    workers = np.unique(np.geomspace(1, measured_on, 40).round())
     as_measured = laws.overhead_speedup(measured_on, share, measured_on)
     return Chart(
         f"What {share:.0%} means on {measured_on:,} GPUs",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -47,7 +48,7 @@ def two_quotes(gain: float, price: float, most: float = 0.3) -> Chart:
             Points("the new one", serial, np.full_like(serial, price / gain), "dashed", tone=2),
         ),
         stamp=MODEL,
-        see="Each tooth of the first line is one more old machine. They are the cheaper buy while little "
+        see="Each step of the first line is one more old machine. They are the cheaper buy while little "
         "is serial, and then dearer and dearer, for the ones that join find less and less to do.",
     )
 
@@ -64,9 +65,7 @@ def generations(names: Sequence[str]) -> Chart:
     places = np.arange(1.0, len(devices) + 1)
     short = tuple(name.replace(" SXM", "") for name in names)
     return Chart(
-        f"Five devices beside the {short[0]}"
-        if len(names) == 5
-        else f"Devices beside the {short[0]}",
+        f"{'Five devices' if len(names) == 5 else 'Devices'}, in multiples of the {short[0]}",
         Axis("device", low=0.7, high=len(devices) + 0.3, ticks=tuple(places), names=short),
         Axis(f"multiples of the {short[0]}", low=0.0),
         tuple(
@@ -171,9 +170,11 @@ def fast_reach(wanted: float = 405e9) -> Chart:
 
 def corner(fed: float, cores: int) -> Chart:
     """Speedup on cores that share one memory, beside Amdahl's curve through the same last point."""
-    counts = np.union1d(np.linspace(1, cores, 60), [min(max(fed, 1), cores)])
+    end = min(max(fed, 1), cores)
+    counts = np.union1d(np.linspace(1, cores, 60).round(), [end])
     reached = np.minimum(counts, fed)
     serial = min(max(speedup.karp_flatt(reached[-1], cores), 0.0), 1.0)
+    turns = [Points("the corner, c", [fed], [fed], "points", tone=3)] if 1 <= fed < cores else []
     return Chart(
         f"{cores} cores that share one memory",
         Axis("cores K", low=0.0, high=cores * 1.04),
@@ -183,6 +184,7 @@ def corner(fed: float, cores: int) -> Chart:
             Points(
                 "Amdahl, with the same end", counts, laws.amdahl(counts, serial), "dashed", tone=2
             ),
+            *turns,
         ),
         stamp=MODEL,
         see="Both begin and end alike. Up to its corner the memory costs nothing, and behind it every "
@@ -238,14 +240,17 @@ def saving(write: float, mttf: float) -> Chart:
             Points("Young's interval", [best / 60], [200 * write / best], "points", tone=0),
         ),
         stamp=MODEL,
-        see="Where the two costs are equal their sum is least. Near there the sum hardly changes: twice "
-        "the interval, or half of it, costs a quarter more.",
+        see="Where the two costs are equal their sum is least. Near there the sum is flat: with twice the "
+        "interval, or half of it, it is a quarter larger.",
     )
 
 
 def budget(purpose: str, billions: int, split: str, sequences: int, context: int) -> Chart:
     """What each of K devices holds of a model, of what passes through it, and of the optimizer's part."""
-    parts = _bytes_by_part(purpose, billions, split, sequences, context)
+    counts = np.arange(1.0, DEVICES[-1] + 1)
+    piles = _bytes_by_part(purpose, billions, split, sequences, context, counts)
+    whole = sum(piles.values())
+    parts = {name: sizes[DEVICES.astype(int) - 1] for name, sizes in piles.items()}
     series, below = [], np.zeros_like(DEVICES)
     for tone, (name, size) in enumerate(parts.items(), 1):
         above = below + size / 1e9
@@ -257,7 +262,7 @@ def budget(purpose: str, billions: int, split: str, sequences: int, context: int
         assert limit is not None  # both sheets say it
         line = np.full_like(DEVICES, limit / 1e9)
         series.append(Points(f"memory of one {name}", DEVICES, line, "dashed", tone=tone))
-        fits = DEVICES[below <= limit / 1e9]
+        fits = counts[whole <= limit]
         readouts[f"Fits on {name} from"] = (
             units.counted(int(fits[0]), "device", grouped=True) if fits.size else "no number here"
         )
@@ -277,19 +282,19 @@ def budget(purpose: str, billions: int, split: str, sequences: int, context: int
     )
 
 
-def _bytes_by_part(purpose, billions, split, sequences, context):
-    """Bytes on each device by what they are, for 1 to 1024 devices."""
+def _bytes_by_part(purpose, billions, split, sequences, context, devices):
+    """Bytes on each of so many devices by what they are."""
     layers, hidden, heads, kv_heads = SHAPES[billions]
-    none, training = np.zeros_like(DEVICES), PURPOSES[purpose]
+    none, training = np.zeros_like(devices), PURPOSES[purpose]
     stage = SPLITS.index(split)
     parts = dict.fromkeys(("weights", "gradients", "optimizer", "activations", "cache"), none)
     if training is None:
         tokens = sequences * context
         cache = memory.cache_bytes(tokens, layers, kv_heads, hidden // heads)
-        weights = memory.states(1e9 * billions, DEVICES, stage=stage)["weights"]
+        weights = memory.states(1e9 * billions, devices, stage=stage)["weights"]
         return parts | {"weights": weights, "cache": none + cache}
     optimizer, recompute = training
-    parts |= memory.states(1e9 * billions, DEVICES, optimizer, "mixed", stage)
+    parts |= memory.states(1e9 * billions, devices, optimizer, "mixed", stage)
     activations = memory.activation_bytes(sequences, context, layers, hidden, heads, recompute)
     return parts | {"activations": none + activations}
 
@@ -322,7 +327,7 @@ def way_out(node: str, boxes: int, share: float) -> Chart:
     series.append(
         Points("activations, if the cards carried them", sequences, outside, "dashed", tone=3)
     )
-    covered = sequences[lines["arithmetic"] >= lines["gradients, over the network cards"]]
+    covered = max(math.ceil(gradients / card / lines["arithmetic"][0]), 1)
     times = outside[0] / lines["arithmetic"][0]
     return Chart(
         f"One step on {boxes} × {node}, {100 * share:g}% of the peak reached",
@@ -333,8 +338,8 @@ def way_out(node: str, boxes: int, share: float) -> Chart:
             "Memory : NVLink : card, GB/s": " : ".join(
                 f"{rate / 1e9:,.0f}" for rate in (box.device.bandwidth, box.inside.bandwidth, card)
             ),
-            "Arithmetic outlasts the gradients from": units.counted(int(covered[0]), "sequence")
-            if covered.size
+            "Arithmetic outlasts the gradients from": units.counted(covered, "sequence")
+            if covered <= sequences[-1]
             else "no number here",
             "Activations over the cards": f"{units.text(times)} × the arithmetic",
         },

@@ -87,7 +87,7 @@ def one_clock(shares: Sequence[float], most: int = 1024) -> Chart:
 def next_percent(serial: float, most: int = 64) -> Chart:
     """What one percent more nodes saves of the time and adds to the bill, over the nodes there are."""
     even = (1 - serial) / serial  # half of the ceiling
-    nodes = np.unique(np.append(np.geomspace(1, most, 40), even))
+    nodes = np.unique(np.append(np.geomspace(1, most, 40).round(), even))
     stays = laws.share_of_ceiling(nodes, serial)
     return Chart(
         f"One percent more nodes, where {serial:.0%} is serial on one",
@@ -106,7 +106,7 @@ def next_percent(serial: float, most: int = 64) -> Chart:
 
 def two_profiles(shares: Mapping[str, tuple[float, int]], counts: Sequence[int]) -> Chart:
     """Speedup over one worker as profiles of an exchange foretell it, each with the size it was read on."""
-    workers = np.unique([*np.geomspace(2, max(counts), 40), *counts])
+    workers = np.unique([*np.geomspace(2, max(counts), 40).round(), *counts])
     series = [Points("ideal S = K", workers, workers, "dashed", tone=0)]
     for tone, (name, (share, on)) in enumerate(shares.items(), 1):
         top = laws.overhead_ceiling(share, on)
@@ -131,7 +131,7 @@ def levers(moves: Mapping[str, tuple[float, float, float]], most: int = 1024) ->
 
     Each move has the seconds that divide, those that do not, and how many of today's steps one is worth.
     """
-    nodes = np.unique([*np.geomspace(1, most, 40).round(2), *POWERS[most >= POWERS]])
+    nodes = np.unique([*np.geomspace(1, most, 40).round(), *POWERS[most >= POWERS]])
     compute, stays, _ = next(iter(moves.values()))
     today = compute + stays
     series = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -218,7 +219,14 @@ def unsaid(sizes: Values, speedups: Values, floor: float) -> Chart:
 
 def loss_over_workers(workers: Values, losses: Mapping[str, ArrayLike]) -> Chart:
     """Loss of the best model that fleets of different serial fractions can train in the same time."""
-    return lines(
+    ideal, *_, worst = (np.asarray(one, dtype=float) for one in losses.values())
+    # Where the largest serial part has cost just one doubling: its loss is that of half the fleet.
+    at = int(np.abs(ideal[:-1] - worst[1:]).argmin())
+    marks = [
+        Points("one doubling ahead", [workers[at]], [ideal[at]], "points", tone=0),
+        Points("one doubling behind", [workers[at + 1]], [worst[at + 1]], "points", tone=5),
+    ]
+    chart = lines(
         "Loss that thirty days of a growing fleet can reach",
         Axis("workers K", log=True, ticks=tuple(workers[::4])),
         Axis("loss, nats per token", low=1.8),
@@ -227,5 +235,6 @@ def loss_over_workers(workers: Values, losses: Mapping[str, ArrayLike]) -> Chart
         MODEL,
         limit=("what no model passes", statistical.E),
         see="With a serial part the curve turns flat long before the loss is near what no model passes: from "
-        "there on, more workers change nothing.",
+        "there on, more workers change nothing. The two marks stand at one height and one doubling apart.",
     )
+    return replace(chart, series=(*chart.series, *marks))

@@ -255,8 +255,8 @@ def two_losses(
 ) -> Chart:
     """Hours to a target over the batch, and the two terms of them that the batch moves."""
     job = {"fixed": fixed, "sample": sample, "critical": critical}
-    best = float(study.fastest_batch(workers, **job))
-    batches = np.unique([*np.geomspace(best / 8, best * 8, 41), best])
+    best = max(round(float(study.fastest_batch(workers, **job))), 1)
+    batches = np.unique([*np.geomspace(max(best / 8, 1), best * 8, 41).round(), best])
     seconds = study.target_seconds(workers, batches, **job, least_steps=least_steps)
     hours = 1 / 3600 * least_steps
     return Chart(

@@ -218,14 +218,17 @@ def tails(
 
     With a promise, a share of requests and the seconds that it names, only the slower half is drawn.
     """
-    series = []
-    for tone, (name, seconds) in enumerate(columns.items(), 1):
-        ordered = np.sort(seconds)
-        slower = 1 - np.arange(len(ordered)) / len(ordered)  # at least as slow as this one
+    tails, kept = {name: np.sort(seconds) for name, seconds in columns.items()}, []
+    for ordered in tails.values():
         most = len(ordered) // 2 if promise else len(ordered)
         keep = np.unique(np.geomspace(1, most, 60).round().astype(int))
-        at = np.sort(len(ordered) - keep)  # dense where it is rare
-        series.append(Points(name, 1e3 * ordered[at], slower[at], tone=tone))
+        kept.append(ordered[np.sort(len(ordered) - keep)])  # dense where it is rare
+    series, every = [], np.unique(np.concatenate(kept))
+    for tone, ((name, ordered), own) in enumerate(zip(tails.items(), kept, strict=True), 1):
+        # Each is counted where any of them is told, so that nothing is read between its points.
+        at = every[(own[0] <= every) & (every <= own[-1])]
+        slower = 1 - np.searchsorted(ordered, at) / len(ordered)  # at least as slow as this one
+        series.append(Points(name, 1e3 * at, slower, tone=tone))
     least = min(one.y.min() for one in series)
     if promise:
         share, limit = 1 - promise[0], 1e3 * promise[1]
@@ -251,6 +254,10 @@ def moments(
         Points(name, planned, 1e3 * seconds, "points", tone=tone)
         for tone, (name, (planned, seconds)) in enumerate(runs.items(), 1)
     ]
+    for name, (planned, seconds) in runs.items():
+        at = int(np.argmax(seconds))
+        slowest = [np.asarray(planned)[at]], [1e3 * seconds[at]]
+        series.append(Points(f"slowest: {name}", *slowest, "points", tone=0))
     return Chart(
         title,
         Axis("planned start, s"),

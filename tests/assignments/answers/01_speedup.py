@@ -420,7 +420,7 @@ def crossing(workers, efficiency, floor):
         ),
         (
             3.2,
-            "already costs more than `most`",
+            "already costs more than `per_doubling`",
             _doubling(stop="2 * next(k for k in powers if bill(k, f) > most)"),
         ),
         (
@@ -714,7 +714,7 @@ BOUNDS = {
 
 _ZERO = "drawn numbers never meet the threshold exactly, and the question leaves equality open"
 SURVIVORS = {
-    "1-3: doubling(workers, serial)[2] <= most → doubling(workers, serial)[2] < most": _ZERO,
+    "1-3: doubling(workers, serial)[2] <= per_doubling → doubling(workers, serial)[2] < per_doubling": _ZERO,
     "2-3: low[many] > 1.25 * high[few] → low[many] >= 1.25 * high[few]": _ZERO,
     "2-3: high[many] < 0.75 * low[few] → high[many] <= 0.75 * low[few]": _ZERO,
     "2-3: low[many] >= 0.75 * high[few] → low[many] > 0.75 * high[few]": _ZERO,

@@ -10,7 +10,7 @@ The student has bought a machine before and can read a price, not a footnote. Wh
 2-3  trusts code that runs; does not see that the number of devices cancelled
 3-1  repairs one number and keeps the old interval; asks for faster disks by reflex; subtracts
 3-2  takes one machine's failures, or one machine's interval, for those of many
-3-3  pays in proportion to the gain
+3-3  pays in proportion to the gain; compares bills of an hour of fleets that are not equally fast
 """
 
 import math
@@ -122,7 +122,8 @@ def fair_price(target, gain, serial, hourly):
         small += 1
     while gain * reached(big) < target:
         big += 1
-    return np.float32(small / big * hourly)
+    hours = 1 / reached(small)  # of the job, where one small machine takes an hour
+    return np.float32(hours * small * hourly * gain * reached(big) / big)
 
 pay = f"{fair_price(quote.target, quote.gain, quote.serial, quote.hourly)} $/h"
 """,
@@ -318,7 +319,7 @@ save_every = {every}
 def _fair(
     small="math.ceil(count(t))",
     big="math.ceil(count(t / g))",
-    price="p * small / big",
+    price="p * g * bill(small, s) / bill(big, s)",
     never="s * t >= 1",
     pay="right(quote.target, quote.gain, quote.serial, quote.hourly)",
 ):
@@ -334,8 +335,11 @@ def fair_price(t, g, s, p):
 def count(t, s):
     return t * (1 - s) / (1 - s * t)
 
+def bill(k, s):
+    return 1 + s * (k - 1)
+
 def right(t, g, s, p):
-    return p * math.ceil(count(t, s)) / math.ceil(count(t / g, s))
+    return p * g * bill(math.ceil(count(t, s)), s) / bill(math.ceil(count(t / g, s)), s)
 
 q = quote
 pay = {pay}
@@ -509,16 +513,33 @@ WRONG = {
         (2, "if nothing were serial", _fair(price="p * g")),
         (2, "machines are whole", _fair(small="count(t)", big="count(t / g)")),
         (2, "the target is missed", _fair(small="int(count(t))", big="int(count(t / g))")),
-        (2, "the better machine may cost more", _fair(price="big / small / p")),
-        (2, "speeds up its serial part, too", _fair(big="math.ceil(count(t) / g)")),
+        (
+            2,
+            "the better machine may cost more",
+            _fair(price="bill(big, s) / bill(small, s) / p / g"),
+        ),
+        (2, "the bill of an hour", _fair(price="p * small / big")),
+        (
+            2,
+            "speeds up its serial part, too",
+            _fair(big="math.ceil(count(t) / g)", price="p * g * bill(small, s) / bill(g * big, s)"),
+        ),
         (3, "raised an exception", _fair(never="False")),
         (3, "if nothing were serial", _fair(pay="q.gain * q.hourly")),
         (
             3,
-            "speeds up its serial part, too",
+            "the bill of an hour",
             _fair(
                 pay="q.hourly * math.ceil(count(q.target, q.serial))"
-                " / math.ceil(count(q.target, q.serial) / q.gain)"
+                " / math.ceil(count(q.target / q.gain, q.serial))"
+            ),
+        ),
+        (
+            3,
+            "speeds up its serial part, too",
+            _fair(
+                pay="q.hourly * q.gain * bill(math.ceil(count(q.target, q.serial)), q.serial)"
+                " / bill(q.gain * math.ceil(count(q.target, q.serial) / q.gain), q.serial)"
             ),
         ),
         (
@@ -569,6 +590,16 @@ def _count(n, target):
     return target * (1 - n.serial) / (1 - n.serial * target)
 
 
+def _hourly(n):
+    return math.ceil(_count(n, n.target)) / math.ceil(_count(n, n.target / n.gain))
+
+
+def _job(n):
+    """Return the fair price of a big machine in small ones, for the job."""
+    small, big = (math.ceil(_count(n, n.target / gain)) for gain in (1, n.gain))
+    return n.gain * (1 + n.serial * (small - 1)) / (1 + n.serial * (big - 1))
+
+
 def _upward(n):
     return sum([n.locked > 0.1, n.frames < 2, n.gradients > n.network / 2, n.weights < 1])
 
@@ -613,6 +644,12 @@ BOUNDS = {
             lambda n: _count(n, n.target) / _count(n, n.target / n.gain) / n.gain,
             1.08,
             4,
+        ),
+        "an hour's bill, from the job's": (lambda n: abs(_hourly(n) / _job(n) - 1), 0.002, 1),
+        "parts of machines, from whole ones": (
+            lambda n: abs(_count(n, n.target) / _count(n, n.target / n.gain) / _job(n) - 1),
+            0.002,
+            1,
         ),
     },
 }

@@ -134,3 +134,41 @@ def test_a_shortfall_tells_a_speedup_and_no_share_of_the_ideal():
     assert done.returncode == 0, done.stderr
     assert "reach a speedup of" in done.stdout
     assert "of the ideal" not in done.stdout
+
+
+def test_less_work_for_one_node_alone_brings_the_run_under_its_four_hours():
+    """The cover said that only a faster node does, beside a slider that says otherwise."""
+    assert 2 + 78 / 512 < 4
+    assert "only a faster one does" not in page("index.md")
+    assert "or less of that work, which is the second slider" in page("index.md")
+
+
+def test_a_bucket_of_pytorch_is_counted_in_binary_megabytes():
+    from torch.nn.parallel import distributed
+
+    assert "25 MiB" in distributed.DistributedDataParallel.__doc__
+    assert "25 MB by default" not in page("terminology.md")
+
+
+def test_the_first_fraction_of_the_proposal_is_told_as_well():
+    shown = page("proposal.md")
+    assert "[0.105, 0.076, 0.075]" in shown
+    assert "From four nodes on, seven and a half percent" in shown
+    assert "at two it seems more" in shown
+
+
+def test_the_exchange_is_one_reason_of_several_and_the_glossary_says_so():
+    assert "the usual reason why two workers" not in page("glossary.md")
+
+
+def test_each_correction_of_these_sections_is_linked_from_where_the_reader_meets_it():
+    text = page("corrections.md")
+    heads = re.split(r"^\((correction-[\w-]+)\)=$", text, flags=re.MULTILINE)
+    read = "".join(
+        path.read_text(encoding="utf-8")
+        for folder in ("chapters", "solutions")
+        for path in sorted((ROOT / folder).rglob("*.ipynb"))
+    )
+    for name, body in zip(heads[1::2], heads[2::2], strict=True):
+        if re.search(r"sections? 3\.[1-5]\b|coding exercise", body.split("**Why")[0]):
+            assert f"#{name}" in read, name

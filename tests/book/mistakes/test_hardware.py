@@ -1,6 +1,8 @@
 """Mistakes that section 3.2 once made, each as what is true instead."""
 
+import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from scalelab.models.network import collectives, hierarchy
 from scalelab.models.network.network import Network
 from scalelab.models.scaling import laws, speedup
 from scalelab.show.plots import hardware as figures
-from tests.notebooks import chapter
+from tests.notebooks import ROOT, Notebook, chapter
 
 TEXT = "\n".join(chapter("02_hardware").markdown)
 CODE = "\n".join(chapter("02_hardware").code)
@@ -303,3 +305,136 @@ def test_eight_bit_adam_is_said_to_keep_what_the_figure_counts():
     saved = sum(memory.state("adam")) - sum(memory.state("adam 8-bit"))
     assert saved == 2 * (4 - 1)
     assert "two statistics in one byte each instead of four" in cell("budget-read")
+
+
+def test_the_gpu_named_as_the_largest_is_the_largest_of_those_that_the_table_shows():
+    """The catalogue has a larger one, the MI300X, on which the two counts of the sentence are false."""
+    sheet = eval(re.search(r"names = (\[.+?\])", cell("sheet-code"))[1])
+    memories = {name: hardware.device(name).memory for name in sheet}
+    largest = max(memories, key=memories.get)
+    assert largest.split()[0] in cell("fits-read")
+    assert f"{memory.largest_model(memories[largest], 16) / 1e9:.0f} billion" in cell("fits-read")
+    assert f"needs {memory.fewest_devices(405e9 * 16, memories[largest]):.0f} of" in cell(
+        "fits-read"
+    )
+    assert hardware.device("MI300X").memory > memories[largest]
+    assert "in the catalogue" not in cell("fits-read")
+    assert "Here are five devices of the book's catalogue" in cell("sheet-convention")
+
+
+def test_the_processors_of_the_catalogue_are_counted():
+    """They were said to be two."""
+    bare = [name for name in hardware.names() if hardware.device(name).memory is None]
+    assert len(bare) == 3
+    assert "its three processors have none there" in cell("exercise-2")
+
+
+@pytest.mark.parametrize(
+    ("view", "limit"),
+    [
+        (("train", 70, "and weights", 1, 8192), "B200 SXM"),  # as the figure opens: it said 128
+        (("train, recompute", 70, "and weights", 1, 8192), "H100 SXM"),
+        (("train, recompute", 8, "and weights", 8, 2048), "H100 SXM"),
+        (("train, recompute", 8, "optimizer", 1, 8192), "H100 SXM"),
+        (("serve", 70, "nothing", 1, 2048), "H100 SXM"),
+    ],
+)
+def test_the_fewest_devices_of_a_view_are_counted_one_by_one(view, limit):
+    """They were looked up among powers of two, and said as the least number."""
+    purpose, billions, split, sequences, context = view
+    layers, hidden, heads, kv_heads = figures.SHAPES[billions]
+    stage, training = figures.SPLITS.index(split), figures.PURPOSES[purpose]
+
+    def each(count):
+        if training is None:
+            cache = memory.cache_bytes(sequences * context, layers, kv_heads, hidden // heads)
+            return cache + 2e9 * billions / (count if stage == 3 else 1)
+        active = memory.activation_bytes(sequences, context, layers, hidden, heads, training[1])
+        return active + memory.training_bytes(1e9 * billions, count, training[0], stage=stage)
+
+    fits = [k for k in range(1, 1025) if each(k) <= hardware.device(limit).memory]
+    said = figures.budget(*view).readouts[f"Fits on {limit} from"]
+    assert int(said.split()[0].replace(",", "") if fits else 0) == min(fits, default=0)
+
+
+def test_the_sequences_from_which_arithmetic_outlasts_the_gradients_are_no_power_of_two():
+    """Five, and the figure said eight."""
+    box = hardware.node("DGX B200")
+    rate = 0.6 * hardware.peak(box.device, "bf16 tensor")
+    each = 6 * 70e9 * figures.LAYERED / 8 / rate
+    gradients = rungs.gradients_sent(70e9, 8, 16) / (box.outside_bandwidth / 8)
+    assert 4 * each < gradients < 5 * each
+    said = figures.way_out("DGX B200", 16, 0.6).readouts["Arithmetic outlasts the gradients from"]
+    assert said == "5 sequences"
+
+
+def test_the_race_of_the_bytes_lets_everything_overlap_and_says_so():
+    assert "nothing overlaps" not in TEXT
+    assert "as if all bytes could set out at once" in cell("limits-head")
+
+
+def test_a_copy_of_a_small_block_is_not_called_the_bandwidth_of_the_memory():
+    assert "another place in memory" not in CODE
+    assert "the first rate is the cache's" in cell("edge-table-read")
+
+
+def test_the_view_that_is_guessed_is_the_one_that_opens():
+    """Who wins at equal price per FLOP was asked, and the figure opened at a price of 4."""
+    assert "start=round(gain, 4)" in cell("win-explore")
+
+
+def test_a_small_serial_fraction_is_small_beside_one_over_the_workers():
+    """An e of 0.02 on 64 threads is a speedup of 28."""
+    assert laws.amdahl(64, 0.02) == pytest.approx(28.3, abs=0.05)
+    assert "small beside $1/K$" in cell("box-read")
+
+
+def test_minutes_that_go_into_saving_too_often_are_counted():
+    """They were said to be "the work", of which there is more."""
+    run = failures.stretches(500, 20, 10, 10, [65, 205, 290, 455])
+    spent = {
+        kind: sum(s.end - s.start for s in run if s.kind == kind) for kind in ("saving", "saved")
+    }
+    assert spent["saving"] == pytest.approx(140)
+    assert spent["saved"] > 1.5 * spent["saving"]
+    assert "saving takes 140 of the 500 minutes" in cell("fail-run-read")
+
+
+def test_old_machines_that_keep_up_cost_more_with_every_serial_share():
+    """The line was said to have teeth; it never falls."""
+    chart = figures.two_quotes(3, 4)
+    assert (np.diff(chart.series[0].y) >= 0).all()
+    assert "tooth" not in chart.see
+
+
+def test_the_first_of_five_devices_is_one_of_the_five():
+    sheet = eval(re.search(r"names = (\[.+?\])", cell("sheet-code"))[1])
+    assert figures.generations(sheet).title == "Five devices, in multiples of the A100 40GB"
+
+
+def test_a_failure_loses_as_much_work_on_twice_the_machines_and_comes_twice_as_often():
+    """It was said to lose too much "now"; each loses what is left of an interval, as before."""
+    sheets = ROOT / "solutions" / "02_hardware" / "02_hardware.ipynb"
+    prose = "\n".join(Notebook(sheets).markdown)
+    assert "each failure now loses too much" not in prose
+    assert prose.count("twice as many failures lose as much work each") == 2
+
+
+def test_a_fair_price_is_of_the_job_and_not_of_the_hour():
+    """By a clock: sixteen old ones are 12.3 times as fast, five big ones 13.9 times, and so sooner done."""
+    task = Notebook(ROOT / "solutions" / "02_hardware" / "02_hardware.ipynb")
+    source = {one.id: one.source for one in task.nb.cells}["answer-3-3"]
+    names = {
+        "math": math,
+        "np": np,
+        "quote": SimpleNamespace(target=9, gain=2, serial=0.01, hourly=1),
+    }
+    exec(source, names)
+    for target, gain, serial, hourly in ((12, 3, 0.02, 2), (6, 3, 0.1, 2), (20, 4, 0.03, 1.5)):
+        small = next(k for k in range(1, 99) if laws.amdahl(k, serial) >= target)
+        big = next(k for k in range(1, 99) if gain * laws.amdahl(k, serial) >= target)
+        price = names["fair_price"](target, gain, serial, hourly)
+        of_small = small * hourly * (serial + (1 - serial) / small)
+        of_big = big * price * (serial + (1 - serial) / big) / gain
+        assert of_big == pytest.approx(of_small)
+        assert price != pytest.approx(hourly * small / big, rel=0.02)

@@ -192,14 +192,56 @@ def test_what_is_hidden_doubles_the_ceiling_over_the_shorter_step():
     assert "shorter step" in SOLUTION["question-2-1"]
 
 
-def test_on_more_workers_no_curve_beats_amdahls_law_and_the_cap_is_worst():
-    found = run("workers-fit", "workers-table", names=["amdahl", "usl", "hard cap"])
+WORKERS = ("workers-fit", "workers-table")
+
+
+def test_of_two_jobs_no_curve_beats_amdahls_law_and_the_cap_is_worst():
+    found = run(*WORKERS, names=["amdahl", "usl", "hard cap"])
     columns = found.shown[-1]
-    for label in list(columns)[1:]:
+    for label in list(columns)[1:3]:
         amdahl, usl, cap = columns[label]
         assert amdahl <= usl * (1 + 1e-3) < cap
     flow = {f.family.name: f for f in found.judged["mfc_frontier_strong_rdmaT"].fits}["usl"]
     assert flow.shape[1] == 0
+    assert "For the first two jobs" in CHAPTER["workers-read"]
+
+
+def test_some_public_tables_of_workers_turn_back():
+    """It was said that none does, and that a run which got slower has little reason to be published."""
+    turning = set()
+    for name in data.datasets.names():
+        series = data.load(name)
+        if series.scaling != "strong" or len(set(series.workers)) < len(series.workers):
+            continue
+        values = np.array(series.values, dtype=float)
+        if series.metric == "rate_per_worker":
+            values = values * series.workers
+        rates = values if "rate" in series.metric or series.metric == "throughput" else 1 / values
+        if rates[-1] < 0.97 * rates.max():
+            turning.add(name)
+    assert {"pencilcode_dardel_256_cray", "nanotron_tp_h100"} <= turning
+    assert not any("In no public scaling table" in text for text in CHAPTER.values())
+
+
+def test_where_workers_turn_back_the_universal_law_alone_is_near_a_row_it_did_not_see():
+    found = run(*WORKERS, "workers-turn-fit", names=["amdahl", "usl", "hard cap"])
+    amdahl, usl, cap = found.shown[-1][list(found.shown[-1])[3]]
+    assert usl < 3 < 10 < cap < amdahl
+    assert found.k.low > 0
+    times = dict(zip(found.back.workers, 1 / np.array(found.back.rate), strict=True))
+    assert times[2048] / times[1024] == pytest.approx(1.25, abs=0.01)
+    assert max(found.back.rate) == 1 / times[1024]
+    assert found.law.base * scaling.usl_peak(*found.law.shape) == pytest.approx(1024, rel=0.05)
+    assert found.law.base == 128
+    assert "groups of 128 processes" in CHAPTER["workers-turn-training"]
+
+
+def test_sixteen_gpus_went_through_more_tokens_than_thirty_two():
+    series = data.load("nanotron_tp_h100")
+    all_gpus = np.array(series.values) * series.workers
+    of_two = dict(zip(series.workers, all_gpus / all_gpus[0], strict=True))
+    assert f"{of_two[16]:.1f} times the tokens of two" in CHAPTER["workers-turn-training"]
+    assert f"only {of_two[32]:.1f} times" in CHAPTER["workers-turn-training"]
 
 
 def test_the_forecast_of_more_workers_keeps_the_idle_time_that_does_not_divide():

@@ -14,7 +14,7 @@ from scalelab.models.network.network import Network
 from scalelab.models.scaling import laws, speedup, statistical, study
 from scalelab.records import Stamp
 from scalelab.show.plots import MODEL, against_ideal, speedup as figures
-from tests.notebooks import ROOT, chapter
+from tests.notebooks import ROOT, Notebook, chapter
 
 
 def fraction(gain, workers):
@@ -45,7 +45,7 @@ def test_shares_of_different_clocks_are_not_divided_by_each_other():
 def test_what_a_book_printed_is_published_and_not_recorded():
     """A recorded number names machine, date and versions, and the ray tracer's book names none of them."""
     code = "\n".join(chapter("01_speedup").code)
-    assert re.findall(r'Stamp\(\s*"(\w+)"', code) == ["published"]
+    assert re.findall(r'Stamp\(\s*"(\w+)"', code) == ["published"] * 2
     assert Stamp("published", note="Gunther 2007").text.startswith("published")
 
 
@@ -394,3 +394,55 @@ def test_a_cell_that_is_said_to_be_next_is_no_claim():
             following = next(later for later in cells[at:] if later.cell_type == "code")
             assert not re.search(r"= claim\(", following.source), one.id
     assert "The cell after the claim trains" in cell("observe-guess")
+
+
+def test_a_curve_is_too_high_only_from_where_the_pieces_fit():
+    """At 3 MiB two workers are worth two: there T(2) suffers as T(1) does."""
+    run = data.recorded("superlinear").samples
+    gains = {
+        one.given["size"]: one.median / two.median
+        for one, two in zip(run[::2], run[1::2], strict=True)
+    }
+    assert gains[3 * 2**20] == pytest.approx(1.99, abs=0.01)
+    assert max(gains.values()) > 2.5
+    assert "the whole curve" not in cell("superlinear-consequences")
+    assert "from there on the curve is too high" in cell("superlinear-consequences")
+
+
+def test_two_hardware_threads_of_one_core_are_among_what_two_copies_lose():
+    assert "two hardware threads of one" in cell("karp-flatt-quiet-read")
+
+
+def test_the_180_of_the_practical_example_are_of_a_story():
+    assert "a story" in cell("model-five")
+
+
+def test_a_rising_fraction_may_be_a_poor_yardstick():
+    """The ray tracer with a T(1) a tenth too slow: e rises by far more than a quarter, without overhead."""
+    workers, serial = np.array([8.0, 64]), 0.056
+    honest = 1 / laws.amdahl(workers, serial)
+    told = fraction(1.09 / honest, workers)
+    assert told[1] > 1.25 * told[0]
+    task = Notebook(ROOT / "solutions/01_speedup/01_speedup.ipynb").prose
+    assert "or T(1) alone is too slow" in task
+
+
+def test_shares_of_jobs_of_different_sizes_are_told_not_to_be_compared():
+    base, large, share = np.array([(96, 4608, 42 / 47), (2240, 3360, 60.1 * 2240 / 44.4 / 3360)]).T
+    e = fraction(large / base * share, large / base)
+    assert e == pytest.approx([0.0025, 0.216], abs=0.001)
+    assert laws.rebase(e[1], 2240) < 2e-4  # of the time on one GPU
+    assert "do not rank the jobs" in cell("frontier-jobs-read")
+
+
+def test_a_step_does_not_load_the_first_batch():
+    task = Notebook(ROOT / "solutions/01_speedup/01_speedup.ipynb").prose
+    assert "step has a serial 5 %" not in task
+
+
+def test_two_questions_about_a_bill_do_not_share_a_name():
+    """`most` was a ratio to one GPU in `usable` and a ratio to the step before in `stop_at`."""
+    task = Notebook(ROOT / "solutions/01_speedup/01_speedup.ipynb")
+    code = "\n".join(task.code)
+    assert "def usable(serial, most)" in code
+    assert "def stop_at(serial, per_doubling)" in code

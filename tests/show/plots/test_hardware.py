@@ -37,7 +37,8 @@ def test_published_gains_keep_the_order_of_their_table():
 
 
 def test_memory_feeds_up_to_its_corner_and_amdahl_ends_there():
-    fed, amdahl = hardware.corner(23.5, 96).series
+    fed, amdahl, turn = hardware.corner(23.5, 96).series
+    assert (turn.x[0], turn.y[0]) == (23.5, 23.5)
     assert fed.y == pytest.approx(np.minimum(fed.x, 23.5))
     assert 23.5 in fed.x
     assert (amdahl.y[0], amdahl.y[-1]) == pytest.approx((1, 23.5))

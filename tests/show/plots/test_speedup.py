@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from scalelab.models import scaling
 from scalelab.records import Machine, Sample, Stamp
 from scalelab.show.plots import speedup
 
@@ -63,3 +64,16 @@ def test_where_the_fleet_works_at_a_half_the_last_adds_a_quarter_and_both_are_ma
     assert marks.y[0] == pytest.approx(0.5, abs=0.03)
     assert marks.y[1] == pytest.approx(0.25, abs=0.03)
     assert np.interp(marks.x[1], added.x, added.y) == pytest.approx(marks.y[1], rel=0.02)
+
+
+def test_two_marks_stand_at_one_loss_and_one_doubling_apart():
+    fleet = 2 ** np.arange(5, 17)
+    arithmetic = {s: 1e21 / (s + (1 - s) / fleet) for s in (0, 1e-4, 1e-3)}
+    losses = {
+        f"s = {s:g}": scaling.loss(*scaling.compute_optimal(one)) for s, one in arithmetic.items()
+    }
+    chart = speedup.loss_over_workers(fleet, losses)
+    ahead, behind = series(chart, "one doubling ahead"), series(chart, "one doubling behind")
+    assert (ahead.x[0], behind.x[0]) == (512, 1024)  # half of 1/s works at 1,024
+    assert ahead.y == pytest.approx(behind.y, rel=1e-3)
+    assert len(list(chart.rows())) == len(fleet)

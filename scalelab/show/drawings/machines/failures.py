@@ -169,7 +169,7 @@ def _caption(now, happens, stretches, broken, restart):
         return f"A checkpoint is written. It took {took} minutes, in which nobody worked."
     if happens == "before":
         risk = _minutes(stretches)["unsaved"]
-        return f"After {_number(now)} minutes {_number(risk)} minutes of work are not saved."
+        return f"After {_number(now)} minutes, {_number(risk)} minutes of work are not saved."
     if happens == "fails":
         return f"Machine {broken[now]} fails. All four stop, and what was not saved is lost on all of them."
     if happens == "back":

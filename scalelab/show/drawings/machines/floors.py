@@ -278,7 +278,9 @@ def _caption(name, steps, count, machine):
             "in pieces": f"A piece of {size} is multiplied and added before the next.",
             "fused": "One operation does both to each number.",
         }
-        return f"a, b and c lie in memory, {whole} each, more than a cache holds. {says[name]}"
+        return (
+            f"a, b and c lie in memory, {whole} each, and nothing of them in a cache. {says[name]}"
+        )
     if step.what == "up":
         near = [f"{one} from {level}" for one, level in step.places.items() if level != MEMORY]
         far = [one for one, level in step.places.items() if level == MEMORY]
@@ -304,6 +306,8 @@ def _caption(name, steps, count, machine):
             return (
                 "All of t is made before any of it is added, and no cache holds it: down to memory."
             )
+        if name == "two operations":
+            return f"All of t is made before any of it is added, and {level} holds it: no farther down."
         return (
             f"t is needed at once, by the sum. It goes down to {level} only, which holds the piece."
         )
