@@ -40,9 +40,11 @@ def two_readings(serial: float, measured_on: float, most: int = 1024) -> Chart:
         y,
         tuple(series),
         {
-            "Speedup there": f"{there:.4g}×",
+            "Speedup there": f"{units.text(float(there), digits=4)}×",
             "Share of the one-worker time": f"{100 * own:.3g}%",
-            "Ceiling over one worker": "none" if np.isinf(top) else f"{top:,.4g}×",
+            "Ceiling over one worker": "none"
+            if np.isinf(top)
+            else f"{units.text(float(top), digits=4)}×",
             "Left to gain from there": f"{1 / serial:.4g}×" if serial else "no limit",
         },
         MODEL,
@@ -220,8 +222,8 @@ def misses(
             ),
         ),
         stamp=stamp,
-        see="Errors of measurement would jump from one side of the line to the other. Here neighbours stay "
-        "on one side together: a wave, and so a wrong shape.",
+        see="How far each row lies from a curve, and on which side. In few rows some neighbours are on one "
+        "side by chance; many of them together speak against a shape.",
     )
 
 
@@ -254,8 +256,8 @@ def losses(
             ),
         ),
         stamp=stamp,
-        see="Each bar is what one loss takes away, and the next begins where it ends. A bar that leads up is "
-        "a gain.",
+        see="Each bar is what one loss takes away, and the next begins where it ends; the last point is the "
+        "measurement. A bar that leads up is a gain.",
     )
 
 
@@ -268,8 +270,8 @@ def fitted(
     stamp: Stamp | None = None,
     x: str = "workers K",
     corners: tuple[float, ...] = (),
-    see: str = "A curve with several points in a row on one side of it has the wrong shape there, however "
-    "near it comes to each.",
+    see: str = "Look how far the points lie from a curve, and on which side. Many in a row on one side, "
+    "farther off than a measurement errs, speak against its shape.",
 ) -> Chart:
     """Measured values over worker counts, and named curves through them.
 

@@ -1,5 +1,6 @@
 """What section 3.5 and its assignment once said wrongly, or in a way that misled: cells are run, not read."""
 
+import itertools
 import re
 from types import SimpleNamespace
 
@@ -333,3 +334,26 @@ def test_ninety_percent_of_the_ceiling_is_less_of_what_more_nodes_bring():
     assert (gain - 1) / (1 / serial - 1) == pytest.approx(0.889, abs=0.001)
     asked = CHAPTER["sizing-head"] + SOLUTION["question-2-3"]
     assert "ever bring" not in asked
+
+
+def test_misses_of_seven_rows_are_no_proof_of_a_wave():
+    """The chapter read order out of the signs; chance has as few stretches more often than not."""
+    rows = curves.Rows.of((series := data.load("usl_specsdm91")).workers, throughput=series.values)
+    fits = {one.family.name: one for one in curves.compare.compare(rows).fits}
+    signs = [np.sign(rows.rate / fits[name].rate(rows.workers) - 1) for name in ("usl", "hard cap")]
+    assert (signs[0] == -signs[1]).all()  # what the chapter says instead
+    stretches = 1 + np.count_nonzero(np.diff(signs[0]))
+    orders = set(itertools.permutations(signs[0]))
+    as_few = sum(1 + np.count_nonzero(np.diff(one)) <= stretches for one in orders)
+    assert as_few / len(orders) > 0.5
+    assert "in more than half of all orders" in CHAPTER["usl-trial-so"]
+
+
+def test_a_cap_that_fits_is_not_condemned_by_its_own_caption():
+    """Three rows lie on one side of it, by less than the reports of the file scatter."""
+    found = run("refute-fit", "refute-figure", names=["hard cap"])
+    chart, rows = found.shown[-1], found.rows
+    off = rows.rate[-3:] / found.fits["hard cap"].rate(rows.workers[-3:]) - 1
+    assert len({*np.sign(off)}) == 1
+    assert max(abs(off)) < 0.005
+    assert "farther off than a measurement errs" in chart.see

@@ -70,7 +70,7 @@ def _frame(rows):
 
 
 def _wall(rows, at):
-    """The last row once more, with the line that no bar passes, and then what stands at it."""
+    """The last row once more, with the line that no bar ends before, and then what stands at it."""
     x, y = _LEFT + rows[0].serial * rows[0].scale, _HEADS + 8
     row, ceiling = rows[-1], speedup.ceiling(rows[0].own)
     wall = Shape(
@@ -79,8 +79,8 @@ def _wall(rows, at):
     shapes = [*_heads(), *_bars(rows), wall]
     if at == 1:
         told = (
-            f"This line no bar passes: it is where a step ends of which only the {_ms(row.serial)} ms "
-            "are left."
+            "No bar ends before this line: it is where a step ends of which only the "
+            f"{_ms(row.serial)} ms are left."
         )
     else:
         bottom = _ROWS + _ROW * len(rows)

@@ -54,6 +54,16 @@ def test_the_wall_stands_where_the_first_part_ends_and_its_speedup_is_never_pass
     assert gains[-1] == pytest.approx(float(said))
 
 
+def test_every_bar_passes_the_wall_and_none_ends_before_it():
+    """The caption had it the other way round."""
+    wall = drawn().frames[-2]
+    at = next(one.x for one in wall.shapes if one.kind == "line")
+    assert all(
+        one.x + one.width / 2 > at for key, one in blocks(wall).items() if key.startswith("divides")
+    )
+    assert wall.caption.startswith("No bar ends before this line")
+
+
 def test_the_row_in_which_most_is_what_stays_says_so():
     said = [nodes for nodes, frame in zip(NODES, drawn().frames, strict=False)
             if "more than half" in frame.caption]  # fmt: skip
