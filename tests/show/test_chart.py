@@ -142,3 +142,43 @@ def test_between_points_that_are_only_joined_nothing_is_read():
 def test_all_that_was_measured_is_in_the_table_until_nobody_would_read_it(kind, given, told):
     xs = np.arange(1.0, given + 1)
     assert words.places([Points("some", xs, xs, kind)]).size == told
+
+
+def bars(*parts, names=("first", "second")):
+    ticks = tuple(float(len(names) - turn) for turn in range(len(names)))
+    high = Axis("", low=0.4, high=len(names) + 0.6, ticks=ticks, names=names)
+    return Chart("Bars", Axis("ms", low=0.0), high, parts)
+
+
+def test_each_bar_has_a_row_with_its_name_from_the_top():
+    """It was told by its number, counted from below: "2, 3"."""
+    gap = np.nan
+    found = bars(
+        Points("part", [0, 2, gap, 0, 3, gap], [2, 2, gap, 1, 1, gap], "lane"),
+        Points("rest", [2, 5, gap], [2, 2, gap], "lane"),
+        Points("as it stands", [4, 2.5], [2, 1], "points"),
+        Points("limit", [4, 4], [0.4, 2.6], "dashed"),
+    )
+    assert found.columns() == ["bar: ms", "part", "rest", "as it stands", "limit"]
+    assert list(found.rows()) == [
+        ["first", "2", "2 to 5", "4", "4"],
+        ["second", "3", "", "2.5", "4"],
+    ]
+    assert found.describe().startswith("Bars. ms, first, second. part: 2 bars until 3.")
+    assert "as it stands: from first at 4 to second at 2.5." in found.describe()
+
+
+def test_bars_of_one_name_at_several_times_are_told_by_time_and_name():
+    gap = np.nan
+    found = bars(
+        Points("task", [0, 1, gap, 2, 3, gap, 0, 3, gap], [2, 2, gap, 2, 2, gap, 1, 1, gap], "lane")
+    )
+    assert next(iter(found.rows())) == ["0", "second, first"]
+
+
+def test_the_named_ticks_of_an_axis_name_the_rows():
+    """They were told as 1 to 3: who reads the table could not tell which is which."""
+    x = Axis("device", ticks=(1, 2, 3), names=("A100", "H100", "H200"))
+    found = Chart("Peaks", x, Axis("times"), (Points("peak", [1, 2, 3], [1, 3, 3], "joined"),))
+    assert [row[0] for row in found.rows()] == ["A100", "H100", "H200"]
+    assert "from 1 at A100 to 3 at H200" in found.describe()

@@ -12,7 +12,7 @@ from scalelab import show
 from scalelab.measure.serving import load
 from scalelab.models import machines, waiting
 from scalelab.show.plots import tail as figures
-from tests.notebooks import chapter
+from tests.notebooks import ROOT, chapter
 from tests.show.drawings import every
 
 CELLS = {cell["id"]: cell["source"] for cell in chapter("04_tail").nb.cells}
@@ -282,3 +282,54 @@ def test_the_page_says_of_its_drawings_what_they_show():
     work = [float(one["Work of the servers"].split()[0]) for one in facts["a hedge"]]
     assert [one - work[0] for one in work] == [0, 10, 40]
     assert "costs 10 ms of work in 160" in CELLS["hedge-watch-read"]
+
+
+@pytest.mark.parametrize("rough", [0.0, 4.0])
+def test_the_wait_of_a_busy_pool_goes_with_the_variability_of_its_services(rough):
+    """Eight servers at 90%, played: services all alike, or of two lengths with c² = 4."""
+    dice, x, servers = np.random.default_rng(5), 0.010, 8
+    rate = 0.9 * servers / x
+    comes = np.cumsum(dice.exponential(1 / rate, 300_000))
+    # One of 1 + c² takes that many x, and the others nothing: the mean is x.
+    takes = (1 + rough) * x * (dice.random(comes.size) < 1 / (1 + rough))
+    played = waiting.simulated.waiting(comes, takes, servers=servers).mean()
+    exponential = waiting.response(rate, x, servers) - x
+    assert played == pytest.approx((1 + rough) / 2 * exponential, rel=0.2)
+    assert abs(played / exponential - 1) > 0.3  # Erlang's formula alone misses it
+    assert "multiply the mean wait of a pool by $(c_a^2 + c_x^2)/2$" in CELLS["pool-percentile"]
+
+
+def test_a_tail_is_read_at_answers_that_came_and_not_between_them():
+    """The table under the measured tails read two of three on a chord: 0.6512 of 499 requests is no share."""
+    dice = np.random.default_rng(1)
+    columns = {str(n): dice.lognormal(size=n) / 100 for n in (499, 700, 1200)}
+    heads, *rows = [figures.tails("t", columns).columns(), *figures.tails("t", columns).rows()]
+    for row in rows:
+        for name, share in zip(heads[1:], row[1:], strict=True):
+            if share:
+                count = float(share) * len(columns[name])
+                assert count == pytest.approx(round(count), abs=0.1)
+    assert len(rows) == 12
+
+
+def test_the_slowest_of_each_load_has_its_row():
+    """The client's one slow point was seen in the picture and in no row of its table."""
+    planned = np.arange(300) / 100
+    seconds = np.full(300, 0.01)
+    slow = seconds.copy()
+    slow[77] = 1.0
+    rows = list(
+        figures.moments("m", {"users": (planned, seconds), "client": (planned, slow)}).rows()
+    )
+    assert any(row[0] == "0.77" and "1,000" in row for row in rows)
+
+
+def test_the_chat_of_the_chapter_is_in_its_summary_and_its_words_in_the_glossary():
+    assert "TTFT" in CELLS["summary"]
+    words = (ROOT / "book" / "glossary.md").read_text(encoding="utf-8")
+    for word in (
+        "continuous batching",
+        "time to first token (TTFT)",
+        "time per output token (TPOT)",
+    ):
+        assert f"\n{word}\n" in words
