@@ -23,9 +23,8 @@ def drawing(*shapes, chosen=(0,), frames=1, tones=None, title=TITLE):
 
 def pixels(stepper, dpi=DPI):
     from scalelab.show.drawings import still
-    from scalelab.show.drawings.stepper import path
 
-    data = still.png(stepper.stills, stepper.tones, path, dpi=dpi)
+    data = still.png(stepper.stills, stepper.tones, dpi=dpi)
     return imread(io.BytesIO(data))[:, :, :3]
 
 
