@@ -231,7 +231,7 @@ def _add(axes: Axes, series: Points, gid: str) -> None:
         "edge": {"linewidth": 1.2},
         "dashed": {"linestyle": (0, (5, 4)), "linewidth": 1.6},
         "joined": {"marker": "o", "markeredgewidth": 0},
-        "lane": {"linewidth": 10 if worded else 7, "solid_capstyle": "butt"},
+        "lane": {"linewidth": 11 if worded else 7, "solid_capstyle": "butt"},
     }
     axes.plot(
         series.x, series.y, color=colour, label=series.label, gid=gid, **looks.get(series.kind, {})

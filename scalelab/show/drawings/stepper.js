@@ -57,10 +57,10 @@
       landing = setTimeout(() => later.forEach((one) => one()), MOVE);
     }
     const [words, facts] = drawing.frames[step];
-    caption.textContent = words;
+    caption.firstChild.textContent = words;
     svg.setAttribute("aria-label", `${drawing.about} ${words}`);
-    find(".sl-title").textContent = drawing.title;
-    figure.querySelectorAll(".sl-readouts dd").forEach((dd, i) => { dd.textContent = facts[i]; });
+    find(".sl-title").firstChild.textContent = drawing.title;
+    figure.querySelectorAll(".sl-readouts dd").forEach((dd, i) => { dd.firstChild.textContent = facts[i]; });
     slider.max = drawing.frames.length - 1;
     slider.value = step;
     slider.setAttribute("aria-valuetext", `${step} of ${slider.max}`);

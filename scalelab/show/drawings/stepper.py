@@ -75,6 +75,7 @@ class Stepper:
                 for one, step in self.stills
             ],
             tones=self.tones,
+            longest=self._longest(),
             data=self._data(),
             outline=still.outline,
             share=self._share,
@@ -92,6 +93,18 @@ class Stepper:
     def _share(self, across: float, unit: str = "%") -> str:
         """Return a length or a place across as a share of the width."""
         return f"{round(100 * across / self.drawings[0].width, 2):g}{unit}"
+
+    def _longest(self) -> dict[str, Any]:
+        """Return the longest of all texts that take turns in one place."""
+        frames = [frame for one in self.drawings for frame in one.frames]
+        return {
+            "title": max((one.title for one in self.drawings), key=len),
+            "caption": max((frame.caption for frame in frames), key=len),
+            "facts": {
+                name: max((frame.facts[name] for frame in frames), key=len)
+                for name in frames[0].facts
+            },
+        }
 
     def _shapes(self, frame: Frame, absent: bool = True) -> list[tuple[Shape, bool]]:
         """Return each thing as it is in a frame, or first will be, and whether it is there."""

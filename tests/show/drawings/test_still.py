@@ -86,6 +86,16 @@ def test_a_sign_of_mathematics_in_a_word_is_written_as_it_is():
     assert pixels(Stepper(drawing(with_words, title="$1^{ and $2"))).size
 
 
+def test_a_word_that_is_wider_than_its_block_is_left_out():
+    dark = [
+        pixels(Stepper(drawing(Shape("a", "block", 50, 30, wide, 20, text="word"))))
+        for wide in (20, 40)
+    ]
+    ink = np.array(to_rgb(draw.LIGHT["ink"]))
+    found = [(np.abs(one[GAP + LINE : GAP + LINE + 60] - ink).max(axis=2) < 0.2).any() for one in dark]
+    assert found == [False, True]
+
+
 def test_the_meaning_of_its_tones_stands_below_it():
     bare = pixels(Stepper(drawing()))
     told = pixels(Stepper(drawing(tones={"waits": 2})))

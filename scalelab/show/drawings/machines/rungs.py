@@ -148,7 +148,8 @@ def _pipe(crossings, row, one, moved):
     )
     yield Shape(f"arrived of {key}", "text", x, y, text=f"{moved / 1e9:.3g} GB")
     whose = "other boxes" if one.outside else _WHERE[one.what]
-    yield Shape(f"whose tank, {key}", "text", x, y - _TANK[1] / 2 - 8, text=whose)
+    x, align = (_WIDE - 2, "end") if one.outside else (begin + 1, "start")
+    yield Shape(f"whose tank, {key}", "text", x, y - _TANK[1] / 2 - 8, text=whose, align=align)
 
 
 def _bars(crossings, begins, arithmetic, until, now):

@@ -17,9 +17,9 @@ WAITS, SERVED, DONE = 2, 1, 3
 TONES = {"waits": WAITS, "is served": SERVED, "answered": DONE}
 _HEAD, _LANE, _LEAST = 16.0, 25.0, 84.0
 _ROUND = 15.0  # across
-_FRONT, _NEXT = 192.0, 19.5  # of a line: its first place, and how far the next one is from it
-_NAME, _SEAT, _LEFT_OVER = 205.0, 222.0, 255.0
-_SERVER = 245.5, 68.0, 22.0
+_FRONT, _NEXT = 190.0, 19.5  # of a line: its first place, and how far the next one is from it
+_NAME, _SEAT, _LEFT_OVER = 205.0, 222.0, 256.5
+_SERVER = 246.5, 70.0, 22.0
 _ANSWERED, _BESIDE = 291.0, 4
 _ENTRY = 8.0
 
