@@ -44,7 +44,7 @@ INKS = {
 POINT = 1.0 / 72.0
 MOST_INSIDE = 6  # series in a legend that still leaves a picture to see
 SMALL = 10.5  # of what is written inside the picture, in points
-INSIDE = 7.0  # of what is written inside a bar, in points
+INSIDE = 12.0  # of what is written inside a bar, in points; figure.js has it too
 HAIR = 0.4  # by which a bar of a lane is shorter at either end, in points; figure.js has it too
 
 
@@ -104,7 +104,7 @@ def of_the_page(image: str) -> str:
     image = re.sub(r"<metadata>.*?</metadata>", "", image, flags=re.DOTALL)
     for colour, name in INKS.items():
         image = image.replace(colour, f"var(--sl-{name})")
-    # A picture grows with the page, and its text does not; what stands inside a bar grows with the bar.
+    # A picture grows with the page, and its text does not.
     return re.sub(r"font-size: (1[\d.]+)px", r"font-size: calc(\1px * var(--sl-type, 1))", image)
 
 
@@ -231,7 +231,7 @@ def _add(axes: Axes, series: Points, gid: str) -> None:
         "edge": {"linewidth": 1.2},
         "dashed": {"linestyle": (0, (5, 4)), "linewidth": 1.6},
         "joined": {"marker": "o", "markeredgewidth": 0},
-        "lane": {"linewidth": 10 if worded else 7, "solid_capstyle": "butt"},
+        "lane": {"linewidth": 11 if worded else 7, "solid_capstyle": "butt"},
     }
     axes.plot(
         series.x, series.y, color=colour, label=series.label, gid=gid, **looks.get(series.kind, {})

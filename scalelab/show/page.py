@@ -6,6 +6,7 @@ without its script (and on paper), which only moves what is already there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -19,24 +20,41 @@ from scalelab.show.template import rendered
 DIGITS = 4  # of a value that only a picture and its table show
 
 
+def name(words: str) -> str:
+    """Return how a figure is called in an address, from a few words of its own.
+
+    >>> name("who asks")
+    'fig-who-asks'
+    """
+    return f"fig-{re.sub('[^a-z0-9]+', '-', words.lower()).strip('-')}"
+
+
 def figure(chart: Chart) -> Markup:
     """Return a chart as a `<figure>`."""
     picture, _ = draw.svg(chart)
     return _figure(chart, picture)
 
 
-def replay(frames: Sequence[Chart], shape: Sequence[int], start: int, controls: str) -> Markup:
+def replay(
+    frames: Sequence[Chart], shape: Sequence[int], start: int, controls: str, called: str
+) -> Markup:
     """Return a `<figure>` with controls, the data of every frame and the script that shows one of them."""
     picture, scales = draw.svg(frames[start])
-    return _figure(frames[start], picture, controls, _data(frames, shape, start, scales))
+    return _figure(frames[start], picture, controls, _data(frames, shape, start, scales), called)
 
 
 def _figure(
-    chart: Chart, picture: str, controls: str = "", data: dict[str, Any] | None = None
+    chart: Chart,
+    picture: str,
+    controls: str = "",
+    data: dict[str, Any] | None = None,
+    called: str = "",
 ) -> Markup:
     opening = Markup('<svg role="img" aria-label="{}"').format(chart.describe())
     drawn = Markup(picture.replace("<svg", opening, 1))  # noqa: S704  matplotlib has escaped its texts
-    return rendered("figure.html", chart=chart, picture=drawn, controls=controls, data=data)
+    return rendered(
+        "figure.html", chart=chart, picture=drawn, controls=controls, data=data, name=called
+    )
 
 
 def _data(

@@ -129,6 +129,7 @@ class Replay(Figure):
         x, y = draw.limits(charts)
         self.frames = [replace(chart, x=x, y=y) for chart in charts]
         self.sliders, self.shape = sliders, shape
+        self.name = page.name(getattr(make, "__name__", type(make).__name__))
         self.start = 0
         for slider in sliders.values():
             self.start = self.start * len(slider.values) + slider.values.index(slider.start)
@@ -136,8 +137,8 @@ class Replay(Figure):
 
     def html(self) -> str:
         """Return the figure, its sliders and the numbers of every position as HTML."""
-        controls = rendered("sliders.html", sliders=self.sliders.values())
-        return page.replay(self.frames, self.shape, self.start, controls)
+        controls = rendered("sliders.html", sliders=self.sliders)
+        return page.replay(self.frames, self.shape, self.start, controls, self.name)
 
 
 def _refuse_changing_words(charts: list[Chart]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def rendered(name: str, **values: object) -> Markup:
+def rendered(name: str, /, **values: object) -> Markup:
     """Return a template with its values in it; a value that is missing is a fault and no empty place.
 
     A name with folders counts from the package, any other is one of `templates/`.

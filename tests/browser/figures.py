@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import numpy as np
@@ -72,10 +73,10 @@ class Live:
     def end(self) -> list[int]:
         return [count - 1 for count in self.replay.shape]
 
-    @property
-    def key(self) -> str:
-        """Return its name in an address, as its own link says it."""
-        return self.figure.locator(".sl-link").evaluate("a => a.hash.slice(1).split('=')[0]")
+    def view(self, stops: list[int]) -> str:
+        """Return what stands behind an address that asks for this figure with its sliders there."""
+        sliders = zip(self.replay.sliders.items(), stops, strict=True)
+        return f"{self.replay.name}?{urlencode({name: one.texts[at] for (name, one), at in sliders})}"
 
     def reset(self) -> None:
         """Press the button that brings back what was there at first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gzip
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from playwright.sync_api import expect
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.sliders import Replay, Slider
+from scalelab.show.template import rendered
 from tests.browser.conftest import Visit, nothing, visiting
 from tests.browser.figures import Live, made_anew
 from tests.browser.test_pages import PAGES
@@ -144,16 +146,23 @@ def test_a_link_brings_another_reader_to_the_same_view(live, made, visit):
     assert {**other.agrees(), "drawn": None} == {**seen, "drawn": None}
 
 
-@pytest.mark.parametrize(
-    ("hostile", "where"),
-    [("{}=x", "start"), ("{}=", "start"), ("%00", "start"), ("{}=9999", "end")],
-)
-def test_an_address_that_asks_for_nonsense_changes_nothing_or_stops_at_the_end(
-    live, hostile, where
-):
-    every = ".".join(["9999"] * len(live.end))  # one for each slider
-    live.go(hostile.format(live.key).replace("9999", every))
-    assert live.agrees()["values"] == getattr(live, where)
+def test_a_link_survives_another_figure_before_its_own_and_another_stop(visit, tmp_path):
+    """What it says of the figure and of each slider is a name, and no place in a row."""
+    old, values = sampled(), (0.5, 1.25, *sampled().sliders["scale"].values)
+    new = Replay(sampler, {**old.sliders, "scale": replace(old.sliders["scale"], values=values)})
+    other = Replay(lambda scale: sampler(scale, 4.0), {"scale": old.sliders["scale"]})
+    file = tmp_path / "later.html"
+    file.write_text(rendered("page.html", title="Later", body=other.html() + new.html()))
+    one = visit(plain=True)
+    one.open(f"{file.as_uri()}#fig-sampler?scale=3.5&gap=6")
+    chosen = [[values.index(3.5), 2], [other.sliders["scale"].values.index(2.0)]]
+    assert [Live.on(one, n, which).agrees()["values"] for n, which in ((1, new), (0, other))] == chosen
+
+
+@pytest.mark.parametrize("hostile", ["{}?{}=x", "{}?{}=", "{}?", "%00", "{}?{}=%00&{}", "fig-?{}=1"])
+def test_an_address_that_asks_for_nonsense_changes_nothing(live, hostile):
+    live.go(hostile.format(live.replay.name, *live.replay.sliders, "", ""))
+    assert live.agrees()["values"] == live.start
     assert live.visit.faults == []
 
 

@@ -66,6 +66,15 @@ STICKING_OUT = """() => {
   return wide > innerWidth ? [`the page is ${wide} px wide, the screen ${innerWidth} px`, ...names] : names;
 }"""
 
+# Letters inside a picture that are smaller than a reader can read, or larger than the text around it.
+ODD_LETTERS = """([least, most]) => [...document.querySelectorAll("main svg:not(mjx-container *) text")]
+  .filter((e) => e.checkVisibility() && e.textContent.trim()).map((e) => {
+    const { a, b, c, d } = e.getScreenCTM();
+    return [parseFloat(getComputedStyle(e).fontSize) * Math.sqrt(Math.abs(a * d - b * c)), e.textContent];
+  }).filter(([size]) => size && (size < least || size > most)) // none has what finds no room in its block
+  .map(([size, said]) => `${size.toFixed(1)} px: ${said.slice(0, 40)}`)"""
+LETTERS = [10, 17]  # px
+
 # How far a colour stands out from what lies behind an element, translucent layers included.
 COLOURS = """
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -196,6 +205,7 @@ def look(page) -> dict:
     """Take every measure in one round: to turn a page dark or make it narrow costs as much as to look."""
     found = {measure: page.evaluate(measure) for measure in AT_A_DESK}
     found[STICKING_OUT, "desk"] = page.evaluate(STICKING_OUT)
+    found[ODD_LETTERS, "desk"] = page.evaluate(ODD_LETTERS, LETTERS)
     page.keyboard.press("Tab")  # from here on rings are shown
     for theme in THEMES:
         turn(page, theme)
@@ -203,6 +213,7 @@ def look(page) -> dict:
             found[measure, theme] = page.evaluate(measure)
     resize(page, PHONE)
     found[STICKING_OUT, "phone"] = page.evaluate(STICKING_OUT)
+    found[ODD_LETTERS, "phone"] = page.evaluate(ODD_LETTERS, LETTERS)
     return found
 
 
@@ -310,9 +321,8 @@ def is_dead(link: str) -> bool:
     path = Path(unquote(parts.path))
     if not path.exists():
         return True
-    if view := re.fullmatch(r"figure-(\d+)=\d+(\.\d+)*", anchor):  # a figure's own, see figure.js
-        return int(view[1]) > len(soup(path).select(".sl-figure"))
-    return bool(anchor) and path.suffix == ".html" and unquote(anchor) not in anchors(path)
+    name, _, _ = unquote(anchor).partition("?")  # behind which a figure says how it is shown
+    return bool(name) and path.suffix == ".html" and name not in anchors(path)
 
 
 def test_links_lead_somewhere(reader):
@@ -352,6 +362,11 @@ def test_a_key_shows_where_it_is(reader, theme):
 @pytest.mark.parametrize("screen", ["desk", "phone"])
 def test_nothing_is_wider_than_the_screen(reader, screen):
     nothing(reader.seen[STICKING_OUT, screen])
+
+
+@pytest.mark.parametrize("screen", ["desk", "phone"])
+def test_the_letters_of_a_picture_have_the_size_of_text(reader, screen):
+    nothing(reader.seen[ODD_LETTERS, screen])
 
 
 @themes
@@ -413,7 +428,7 @@ def test_a_chapters_figures_agree_with_python_from_start_to_end(reader):
             slider.press("End")
         assert figure.agrees()["values"] == figure.end
         stops = [draw.randrange(count) for count in figure.replay.shape]
-        figure.go(f"{figure.key}={'.'.join(map(str, stops))}")
+        figure.go(figure.view(stops))
         assert figure.agrees()["values"] == stops
     nothing(reader.faults)
 

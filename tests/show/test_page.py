@@ -44,7 +44,7 @@ def test_a_value_that_a_page_lacks_is_no_empty_place():
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: page.figure(CHART), lambda: page.replay([CHART, CHART], [2], 0, "")]
+    "make", [lambda: page.figure(CHART), lambda: page.replay([CHART, CHART], [2], 0, "", "fig-two")]
 )
 def test_a_figure_is_drawn_once(make):
     with mock.patch.object(draw, "svg", wraps=draw.svg) as drawn:

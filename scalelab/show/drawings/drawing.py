@@ -23,8 +23,8 @@ class Shape:
 
     An arrow leads `width` to the right and `height` down, and so does a line, which has no tip. A bar is a
     column of cells, the first at its bottom, and those that are true are filled. A block is filled whole,
-    and it alone may grow and shrink. A text starts, ends or has its middle at x. What has a `start` came
-    from there in this step.
+    and it alone may grow and shrink; its text is written where it has room. A text starts, ends or has its
+    middle at x. What has a `start` came from there in this step.
     """
 
     key: str
@@ -106,6 +106,11 @@ class Drawing:
                 f"facts of {self.title!r} must have the same names in every frame: change their texts"
             )
         lasting(self.frames)
+
+    @property
+    def opening(self) -> int:
+        """Return the step to be seen before anything plays: the first chosen one, if it is not the answer."""
+        return self.chosen[0] if self.chosen[0] < len(self.frames) - 1 else len(self.frames) // 2
 
     def describe(self, step: int) -> str:
         """Return the alt text of one frame: what is drawn, and what happens in this step."""

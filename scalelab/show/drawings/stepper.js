@@ -5,10 +5,9 @@
   const find = (selector) => figure.querySelector(selector);
   const root = find(".sl-stepper"), svg = find(".sl-stage svg"), caption = find(".sl-caption"), link = find(".sl-link");
   const things = [...svg.children], which = find(".sl-which"), slider = find(".sl-steps input"), play = find(".sl-play");
-  const key = `figure-${document.querySelectorAll(".sl-figure").length}`; // those further down are not there yet
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const PAUSE = 1900, MOVE = 700; // milliseconds from step to step when it plays, and of what moves meanwhile
-  let drawing = data.drawings[0], step = 0, playing, landing;
+  let drawing = data.drawings[0], step = 0, fresh = true, playing, landing;
 
   // What there is at a step: all that changed up to it. Where things came from counts at that step alone.
   const stateAt = (end) => {
@@ -18,16 +17,18 @@
     }));
     return found;
   };
-  const put = (thing, x, y) => { thing.style.transform = `translate(${x}px,${y}px)`; };
+  const share = (x, unit = "%") => `${(100 * x / data.wide).toFixed(2)}${unit}`;
+  const put = (thing, x, y) => { thing.style.transform = `translate(${share(x)},${y}px)`; };
   const write = (thing, tone, said) => {
     thing.style.color = `var(--sl-tone-${tone})`;
     const path = thing.querySelector("path"), text = thing.querySelector("text"), rect = thing.querySelector("rect");
     if (thing.classList.contains("sl-block")) {
       const [word, width, height] = said;
-      const sides = { x: -width / 2, y: -height / 2, width, height };
-      Object.entries(sides).forEach(([side, value]) => { rect.style[side] = `${value}px`; });
+      Object.assign(rect.style, { x: share(-width / 2), y: `${-height / 2}px`, width: share(width), height: `${height}px` });
       text.textContent = data.texts[word];
-    } else if (thing.matches(".sl-line, .sl-arrow")) path.style.strokeWidth = `${said}px`;
+      thing.style.setProperty("--wide", share(width, "cqw"));
+      thing.style.setProperty("--letters", text.textContent.length);
+    } else if (thing.matches(".sl-line, .sl-arrow")) thing.style.strokeWidth = `${said}px`;
     else if (path) path.setAttribute("d", data.texts[said]);
     else if (text) text.textContent = data.texts[said];
   };
@@ -35,6 +36,7 @@
   const show = (to, moves = false) => {
     step = Math.min(Math.max(to, 0), drawing.frames.length - 1);
     moves = moves && !still.matches;
+    fresh = false;
     clearTimeout(landing);
     const state = stateAt(step), later = [];
     root.classList.remove("sl-moves");
@@ -55,16 +57,16 @@
       landing = setTimeout(() => later.forEach((one) => one()), MOVE);
     }
     const [words, facts] = drawing.frames[step];
-    caption.textContent = words;
+    caption.firstChild.textContent = words;
     svg.setAttribute("aria-label", `${drawing.about} ${words}`);
-    find(".sl-title").textContent = drawing.title;
-    figure.querySelectorAll(".sl-readouts dd").forEach((dd, i) => { dd.textContent = facts[i]; });
+    find(".sl-title").firstChild.textContent = drawing.title;
+    figure.querySelectorAll(".sl-readouts dd").forEach((dd, i) => { dd.firstChild.textContent = facts[i]; });
     slider.max = drawing.frames.length - 1;
     slider.value = step;
     slider.setAttribute("aria-valuetext", `${step} of ${slider.max}`);
     find(".sl-back").disabled = step === 0;
     find(".sl-step").disabled = step === drawing.frames.length - 1;
-    link.href = `#${key}=${which ? `${which.value}.` : ""}${step}`;
+    link.href = `#${figure.id}?${new URLSearchParams({ ...(which && { show: drawing.name }), step })}`;
   };
 
   const stop = () => {
@@ -79,20 +81,24 @@
   };
   const toggle = () => {
     if (playing) { stop(); return; }
-    if (step === drawing.frames.length - 1) show(0);
     play.textContent = "Pause";
     caption.setAttribute("aria-live", "off"); // nobody can listen so fast
     playing = setInterval(() => (figure.isConnected ? next() : stop()), PAUSE);
-    next();
+    if (fresh || step === drawing.frames.length - 1) show(0); else next();
   };
   const by = (way) => { stop(); show(step + way, way > 0); };
-  const choose = (number) => { drawing = data.drawings[number]; if (which) which.value = number; };
+  const choose = (number) => {
+    drawing = data.drawings[number];
+    if (which) which.value = number;
+    show(drawing.opening);
+    fresh = true; // it plays from its beginning
+  };
 
   play.addEventListener("click", toggle);
   find(".sl-back").addEventListener("click", () => by(-1));
   find(".sl-step").addEventListener("click", () => by(1));
   slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
-  which?.addEventListener("change", () => { stop(); choose(which.value); show(0); });
+  which?.addEventListener("change", () => { stop(); choose(which.value); });
 
   // The slider knows the arrows, and a button the space bar; each learns the other.
   figure.addEventListener("keydown", (event) => {
@@ -111,19 +117,18 @@
     touched = undefined;
   });
 
-  // An address that ends in #figure-2=1.4 shows the second figure, the second of its drawings, at step 4.
+  // An address that ends in #fig-algorithm?show=ring&step=4 shows the drawing of that name at that step.
   const visit = () => {
-    const [name, stops] = location.hash.slice(1).split("=");
-    if (name !== key || !/^\d+(\.\d+)*$/.test(stops ?? "")) return;
-    const numbers = stops.split(".").map(Number);
-    stop();
-    if (which && numbers.length > 1) choose(Math.min(numbers.shift(), data.drawings.length - 1));
-    show(numbers[0]);
+    const [name, view] = location.hash.slice(1).split("?"), asked = new URLSearchParams(view);
+    if (name !== figure.id) return;
+    const found = data.drawings.findIndex((one) => one.name === asked.get("show")), to = asked.get("step");
+    if (found >= 0 || /^\d+$/.test(to)) stop();
+    if (found >= 0) choose(found);
+    if (/^\d+$/.test(to)) show(Number(to));
     figure.scrollIntoView();
   };
   addEventListener("hashchange", visit);
   addEventListener("load", visit);
   choose(0); // browsers remember a choice over a reload
-  show(0);
   root.classList.add("sl-plays");
 })();

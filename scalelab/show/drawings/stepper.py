@@ -1,7 +1,9 @@
-"""Drawings to HTML: the first frame, how each differs from the one before, and buttons that play them.
+"""Drawings to HTML: a frame that says much, how each differs from the one before, and buttons that play them.
 
 The HTML stands on its own, as a chart's does: no request leaves it, and without its script, and on paper,
-chosen frames stand beside each other instead: of several drawings, the last chosen one of each.
+chosen frames stand beside each other instead: of several drawings, the last chosen one of each. What is
+drawn is as wide as the page lets it be: places across are shares of the width, places down are lengths, and
+so is the size of letters.
 """
 
 from __future__ import annotations
@@ -13,12 +15,11 @@ from typing import Any
 from markupsafe import Markup
 
 from scalelab.refusal import Refusal
+from scalelab.show import page
 from scalelab.show.drawings import still
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape, lasting
 from scalelab.show.template import rendered
 
-_TIP = 5.0  # of an arrow: how far its two strokes reach back, and half of that to the sides
-_GAP = 0.8  # between the cells of a bar
 State = list[Any]  # x, y, tone, what is written or filled, and where it came from
 
 
@@ -40,6 +41,11 @@ class Stepper:
         self.things = lasting(tuple(frame for one in drawings for frame in one.frames))
 
     @property
+    def name(self) -> str:
+        """Return what the figure is called in an address: as its choice, or its only drawing."""
+        return page.name(self.choose if len(self.drawings) > 1 else self.drawings[0].name)
+
+    @property
     def stills(self) -> list[tuple[Drawing, int]]:
         """Return the frames that stand for all where nothing moves: of several drawings the last of each."""
         last = -1 if len(self.drawings) > 1 else 0
@@ -52,7 +58,7 @@ class Stepper:
 
     def png(self) -> bytes:
         """Return the frames that stand for all as a PNG, for print and for viewers without HTML."""
-        return still.png(self.stills, self.tones, path)
+        return still.png(self.stills, self.tones)
 
     def html(self) -> Markup:
         """Return the drawing, its controls, its table twin and the script that plays it."""
@@ -62,14 +68,17 @@ class Stepper:
             drawings=self.drawings,
             choose=self.choose,
             first=first,
-            shapes=self._shapes(first.frames[0]),
+            name=self.name,
+            shapes=self._shapes(first.frames[first.opening]),
             stills=[
                 (one, step, self._shapes(one.frames[step], absent=False))
                 for one, step in self.stills
             ],
             tones=self.tones,
+            longest=self._longest(),
             data=self._data(),
-            path=path,
+            outline=still.outline,
+            share=self._share,
         )
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
@@ -79,6 +88,22 @@ class Stepper:
             "text/html": self.html(),
             "image/png": base64.b64encode(self.png()).decode(),
             "text/plain": "\n".join([*said, *steps]),
+        }
+
+    def _share(self, across: float, unit: str = "%") -> str:
+        """Return a length or a place across as a share of the width."""
+        return f"{round(100 * across / self.drawings[0].width, 2):g}{unit}"
+
+    def _longest(self) -> dict[str, Any]:
+        """Return the longest of all texts that take turns in one place."""
+        frames = [frame for one in self.drawings for frame in one.frames]
+        return {
+            "title": max((one.title for one in self.drawings), key=len),
+            "caption": max((frame.caption for frame in frames), key=len),
+            "facts": {
+                name: max((frame.facts[name] for frame in frames), key=len)
+                for name in frames[0].facts
+            },
         }
 
     def _shapes(self, frame: Frame, absent: bool = True) -> list[tuple[Shape, bool]]:
@@ -95,9 +120,12 @@ class Stepper:
         numbers = {key: number for number, key in enumerate(self.things)}
         texts: dict[str, int] = {}
         return {
+            "wide": self.drawings[0].width,
             "drawings": [
                 {
+                    "name": one.name,
                     "title": one.title,
+                    "opening": one.opening,
                     "about": f"{one.title}. {one.about}",
                     "frames": [
                         [frame.caption, list(frame.facts.values()), changes]
@@ -110,35 +138,6 @@ class Stepper:
             ],
             "texts": list(texts),
         }
-
-
-def path(shape: Shape) -> str:
-    """Return the path of a line or an arrow, or of the cells of a bar that are filled.
-
-    >>> path(Shape("a", "arrow", 0, 0, 10, 0))
-    'M0 0L10 0M5 -2.5L10 0L5 2.5'
-    >>> path(Shape("b", "bar", 0, 0, 4, 10, cells=(True, False)))
-    'M-2 0.4h4v4.2h-4z'
-    """
-    if shape.kind == "line":
-        return f"M0 0L{shape.width:.4g} {shape.height:.4g}"
-    if shape.kind == "arrow":
-        x, y = shape.width, shape.height
-        length = (x**2 + y**2) ** 0.5 or 1.0
-        back, side = (_TIP * x / length, _TIP * y / length), (-y / length, x / length)
-        ends = [
-            f"{x - back[0] - way * side[0] * _TIP / 2:.4g} {y - back[1] - way * side[1] * _TIP / 2:.4g}"
-            for way in (1, -1)
-        ]
-        tip = f"{x:.4g} {y:.4g}"
-        return f"M0 0L{tip}M{ends[0]}L{tip}L{ends[1]}"
-    each = shape.height / max(len(shape.cells), 1)
-    return "".join(
-        f"M{-shape.width / 2:.4g} {shape.height / 2 - each * (at + 1) + _GAP / 2:.4g}"
-        f"h{shape.width:.4g}v{each - _GAP:.4g}h{-shape.width:.4g}z"
-        for at, filled in enumerate(shape.cells)
-        if filled
-    )
 
 
 def _changes(
@@ -164,7 +163,7 @@ def _state(shape: Shape, texts: dict[str, int]) -> State:
     if shape.kind in ("line", "arrow"):
         said = round(shape.weight, 2)
     else:
-        word = path(shape) if shape.kind == "bar" else shape.text
+        word = still.outline(shape) if shape.kind == "bar" else shape.text
         said = texts.setdefault(word, len(texts))
         if shape.kind == "block":
             said = [said, round(shape.width, 1), round(shape.height, 1)]

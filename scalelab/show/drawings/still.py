@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,21 +18,17 @@ if TYPE_CHECKING:
     from matplotlib.path import Path
 
 _COLUMNS, _GAP = 2, 24.0  # beside each other, and between them; a unit is a point of print
+_TIP = 5.0  # of an arrow: how far its two strokes reach back, and half of that to the sides
+_APART = 0.8  # the cells of a bar
 _LINE, _LETTER, _SIZE = 14.0, 5.6, 10.5  # of text: how high a line, how wide a letter, and its size
 _TINT = 0.22  # of its tone in a block
 _STROKE = re.compile(r"([MLhvz])([^MLhvz]*)")
 
 
 def png(
-    stills: Sequence[tuple[Drawing, int]],
-    tones: Mapping[str, int],
-    outline: Callable[[Shape], str],
-    dpi: int = 110,
+    stills: Sequence[tuple[Drawing, int]], tones: Mapping[str, int], dpi: int = 110
 ) -> bytes:
-    """Return frames, (drawing, step), with their titles and captions and below them what colours mean.
-
-    `outline` makes the path of a line, an arrow or the cells of a bar.
-    """
+    """Return frames, (drawing, step), with their titles and captions and below them what colours mean."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -55,7 +51,7 @@ def png(
             x = _GAP + (turn % columns) * (each + _GAP)
             y = _GAP + (turn // columns) * (high + _GAP)
             y = _write(axes, title, x, y, weight="bold")
-            _draw(axes, one.frames[at].shapes, x, y, outline)
+            _draw(axes, one.frames[at].shapes, x, y)
             _write(axes, caption, x, y + one.height + _LINE / 2)
         for turn, row in enumerate(legend):
             y = tall - _GAP / 2 - _LINE * 1.3 * (len(legend) - turn - 0.5)
@@ -65,6 +61,35 @@ def png(
         out = io.BytesIO()
         figure.savefig(out, format="png", dpi=dpi, facecolor="white")
     return out.getvalue()
+
+
+def outline(shape: Shape) -> str:
+    """Return the path of a line or an arrow, or of the cells of a bar that are filled.
+
+    >>> outline(Shape("a", "arrow", 0, 0, 10, 0))
+    'M0 0L10 0M5 -2.5L10 0L5 2.5'
+    >>> outline(Shape("b", "bar", 0, 0, 4, 10, cells=(True, False)))
+    'M-2 0.4h4v4.2h-4z'
+    """
+    if shape.kind == "line":
+        return f"M0 0L{shape.width:.4g} {shape.height:.4g}"
+    if shape.kind == "arrow":
+        x, y = shape.width, shape.height
+        length = (x**2 + y**2) ** 0.5 or 1.0
+        back, side = (_TIP * x / length, _TIP * y / length), (-y / length, x / length)
+        ends = [
+            f"{x - back[0] - way * side[0] * _TIP / 2:.4g} {y - back[1] - way * side[1] * _TIP / 2:.4g}"
+            for way in (1, -1)
+        ]
+        tip = f"{x:.4g} {y:.4g}"
+        return f"M0 0L{tip}M{ends[0]}L{tip}L{ends[1]}"
+    each = shape.height / max(len(shape.cells), 1)
+    return "".join(
+        f"M{-shape.width / 2:.4g} {shape.height / 2 - each * (at + 1) + _APART / 2:.4g}"
+        f"h{shape.width:.4g}v{each - _APART:.4g}h{-shape.width:.4g}z"
+        for at, filled in enumerate(shape.cells)
+        if filled
+    )
 
 
 def _lines(words: str, width: float) -> list[str]:
@@ -93,9 +118,7 @@ def _legend(tones: Mapping[str, int], width: float) -> Iterator[list[tuple[float
         yield row
 
 
-def _draw(
-    axes: Axes, shapes: Sequence[Shape], left: float, top: float, outline: Callable[[Shape], str]
-) -> None:
+def _draw(axes: Axes, shapes: Sequence[Shape], left: float, top: float) -> None:
     from matplotlib import patches
 
     for depth, shape in enumerate(sorted(shapes, key=lambda one: one.kind not in BELOW), 2):
@@ -120,7 +143,8 @@ def _draw(
                 one.set(edgecolor=colour, facecolor=inside, linewidth=1.2)
         for one in drawn:
             axes.add_patch(one).set_zorder(depth)
-        if shape.text:
+        crowded = shape.kind == "block" and _LETTER * len(shape.text) > shape.width
+        if shape.text and not crowded:
             side = {"start": "left", "middle": "center", "end": "right"}[shape.align]
             said = axes.text(x, y, shape.text, fontsize=_SIZE, ha=side, va="center")
             said.set(color=draw.LIGHT["ink"], zorder=depth)

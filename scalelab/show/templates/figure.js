@@ -5,7 +5,6 @@
   const sliders = [...figure.querySelectorAll(".sl-control input")];
   const svg = figure.querySelector("svg");
   const link = figure.querySelector(".sl-link");
-  const key = `figure-${document.querySelectorAll(".sl-figure").length}`; // those further down are not there yet
   const place = ([a, b, log]) => (v) => (v === null || (log && v <= 0) ? NaN : a + b * (log ? Math.log10(v) : v));
   const px = place(data.scales.x), py = place(data.scales.y);
   const array = (index) => (index < 0 ? null : data.arrays[index]);
@@ -47,7 +46,7 @@
     inside.forEach((word, i) => {
       const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
       const place = { id: `${group.id}-inside-${i}`, x: (px(x[3 * i]) + px(x[3 * i + 1])) / 2, y: py(y[3 * i]) };
-      const look = { "text-anchor": "middle", dy: "0.36em", "font-size": 7, style: "fill: var(--sl-paper)" };
+      const look = { "text-anchor": "middle", dy: "0.36em", style: "fill: var(--sl-paper); font-size: calc(12px * var(--sl-type, 1))" };
       Object.entries({ ...place, ...look }).forEach(([name, value]) => text.setAttribute(name, value));
       text.textContent = word;
       group.after(text);
@@ -67,6 +66,9 @@
   };
   const home = (slider) => nearest(slider) ?? slider.dataset.start;
 
+  const texts = (slider) => slider.dataset.texts.split("|");
+  const point = () => { link.href = `#${figure.id}?${new URLSearchParams(sliders.map((slider) => [slider.name, texts(slider)[slider.value]]))}`; };
+
   const show = () => {
     const index = sliders.reduce((at, slider, i) => at * data.shape[i] + Number(slider.value), 0);
     const [series, title, alt, readouts, rows] = data.frames[index];
@@ -83,9 +85,9 @@
       row.append(Object.assign(cell("th", first), { scope: "row" }), ...rest.map((text) => cell("td", text)));
       return row;
     }));
-    link.href = `#${key}=${sliders.map((slider) => slider.value).join(".")}`;
+    point();
     sliders.forEach((slider) => {
-      const text = slider.dataset.texts.split("|")[slider.value];
+      const text = texts(slider)[slider.value];
       slider.setAttribute("aria-valuetext", text);
       slider.closest(".sl-control").querySelector("output").textContent = text;
     });
@@ -108,13 +110,16 @@
     said.append(moved.length ? "Starts nearest to " : "Can start from ", page, `: ${(moved.length ? moved : able).map((slider) => slider.ariaLabel).join(", ")}.`);
     figure.querySelector(".sl-controls").append(said);
   }
-  link.href = `#${key}=${sliders.map((slider) => slider.value).join(".")}`;
+  point();
 
-  // An address that ends in #figure-2=4.7 shows the second figure with its sliders on stops 4 and 7.
+  // An address that ends in #fig-pool?servers=4&utilization=0.9 shows the figure of that name with its sliders there.
   const visit = () => {
-    const [name, stops] = location.hash.slice(1).split("=");
-    if (name !== key || !/^\d+(\.\d+)*$/.test(stops ?? "")) return;
-    stops.split(".").slice(0, sliders.length).forEach((stop, i) => { sliders[i].value = stop; });
+    const [name, view] = location.hash.slice(1).split("?"), asked = new URLSearchParams(view);
+    if (name !== figure.id) return;
+    sliders.forEach((slider) => {
+      const stop = texts(slider).indexOf(asked.get(slider.name));
+      if (stop >= 0) slider.value = stop;
+    });
     show();
     figure.scrollIntoView();
   };

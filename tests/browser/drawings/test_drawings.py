@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from markupsafe import Markup
 
@@ -10,21 +12,19 @@ from tests.browser.conftest import nothing
 from tests.browser.drawings.test_stepper import Playing
 from tests.browser.figures import GO
 from tests.browser.test_figures import PHONE
+from tests.browser.test_pages import LETTERS, ODD_LETTERS
 from tests.sampling import sampled
 from tests.show.drawings import every
-
-SMALLEST = """(figure) => Math.min(...[...figure.querySelectorAll(".sl-stage text")]
-  .map((e) => e.getBoundingClientRect()).filter((box) => box.height).map((box) => box.height))"""
 
 # What cannot be read in a step: a text outside of the paper, wider than its box, on another text or box.
 UNREADABLE = """(figure) => {
   const there = (e) => getComputedStyle(e).visibility === "visible";
-  const paper = figure.querySelector(".sl-stage svg").getBoundingClientRect();
+  const paper = figure.querySelector(".sl-stage .sl-paper > svg").getBoundingClientRect();
   const inside = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1
     && a.top >= b.top - 2 && a.bottom <= b.bottom + 2;
   const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
     && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
-  const groups = [...figure.querySelectorAll(".sl-stage svg > g")].filter(there);
+  const groups = [...figure.querySelectorAll(".sl-stage .sl-paper > svg > g")].filter(there);
   const texts = groups.map((group, at) => ({
     at, said: group.querySelector("text")?.textContent.trim(),
     box: group.querySelector("text")?.getBoundingClientRect(),
@@ -65,16 +65,13 @@ def open_drawing(visit, tmp_path):
 @drawings
 def test_every_step_is_what_python_drew_and_can_be_read_on_a_phone(name, open_drawing):
     one, found = open_drawing(name, **PHONE), []
-    many = len(one.stepper.drawings) > 1
     for which, drawing in enumerate(one.stepper.drawings):
         for step in range(len(drawing.frames)):
-            one.page.evaluate(
-                GO, f"figure-1={f'{which}.' if many else ''}{step}"
-            ) if step or which else None
+            view = {"show": drawing.name, "step": step}
+            one.page.evaluate(GO, f"{one.stepper.name}?{urlencode(view)}")
             one.shows(step, which)
             found += [f"{drawing.name} {step}: {what}" for what in one.figure.evaluate(UNREADABLE)]
     assert one.page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert one.figure.evaluate(SMALLEST) >= 10  # of a line of text, in px
     nothing(found)
 
 
@@ -91,11 +88,15 @@ def test_it_breaks_no_rule_of_accessibility(name, scheme, open_drawing):
 
 @drawings
 @pytest.mark.parametrize("width", [360, 1280])
-def test_the_words_do_not_push_what_is_below_up_and_down(name, width, open_drawing):
+def test_it_fills_the_page_and_its_words_do_not_push_what_is_below(name, width, open_drawing):
     one, heights = open_drawing(name, viewport={"width": width, "height": 900}), set()
+    picture, page = (one.page.locator(part).bounding_box() for part in (".sl-stage .sl-paper > svg", "h1"))
+    assert (picture["x"], picture["width"]) == pytest.approx((page["x"], page["width"]), abs=1)
+    nothing(one.page.evaluate(ODD_LETTERS, LETTERS))
     for which, drawing in enumerate(one.stepper.drawings):
         if which:
             one.figure.locator("select").select_option(drawing.name)
+        one.slider.press("Home")
         for _ in drawing.frames:
             heights.add(one.figure.bounding_box()["height"])
             one.slider.press("ArrowRight")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
@@ -12,31 +13,34 @@ from playwright.sync_api import expect
 from scalelab.models.network import messages
 from scalelab.show.drawings import Drawing, Frame, Shape, Stepper
 from scalelab.show.drawings.network import all_reduce
-from scalelab.show.drawings.stepper import path
+from scalelab.show.drawings.still import outline
 from scalelab.show.template import rendered
 from tests.browser.conftest import nothing, visiting
 from tests.browser.figures import GO
 from tests.browser.test_figures import PHONE, drag
 
+NUMBER = re.compile(r"-?\d[\d.]*(?:e-?\d+)?")
 STATE = """(figure) => ({
   words: figure.querySelector(".sl-caption").textContent,
   title: figure.querySelector(".sl-title").textContent,
-  alt: figure.querySelector(".sl-stage svg").getAttribute("aria-label"),
+  alt: figure.querySelector(".sl-stage .sl-paper > svg").getAttribute("aria-label"),
   facts: [...figure.querySelectorAll(".sl-readouts dd")].map((e) => e.textContent),
   spoken: figure.querySelector("input").getAttribute("aria-valuetext"),
   step: Number(figure.querySelector("input").value),
   which: Number(figure.querySelector("select")?.value ?? 0),
   play: figure.querySelector(".sl-play").textContent,
-  things: [...figure.querySelectorAll(".sl-stage svg > g")]
+  things: [...figure.querySelectorAll(".sl-stage .sl-paper > svg > g")]
     .filter((e) => getComputedStyle(e).visibility === "visible")
     .map((e) => [
-      e.classList[0].slice(3), e.style.transform.match(/[-0-9.]+/g).map(Number), e.style.color,
-      e.querySelector("path")?.getAttribute("d") ?? "", e.textContent,
-      e.matches(".sl-line, .sl-arrow") ? parseFloat(e.querySelector("path").style.strokeWidth) : 1,
+      e.classList[0].slice(3), e.style.transform, e.style.color,
+      e.querySelector(":scope > svg path")?.getAttribute("d") ?? "", e.textContent,
+      e.querySelector("line") && [e.style.strokeWidth, ...["x2", "y2"].map((side) => e.querySelector("line").getAttribute(side))],
       e.matches(".sl-block")
-        ? ["x", "width", "height"].map((side) => parseFloat(e.querySelector("rect").style[side])) : 0,
+        ? ["x", "y", "width", "height"].map((side) => e.querySelector("rect").style[side]) : null,
     ]),
 })"""
+
+OPENING = 1  # the first messages are on their way
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +87,10 @@ class Playing:
         assert state["alt"] == drawing.describe(step)
         assert state["facts"] == list(frame.facts.values())
         assert state["spoken"] == f"{step} of {len(drawing.frames) - 1}"
-        assert sorted(state["things"]) == sorted(map(drawn, frame.shapes))
+        words, numbers = apart(state["things"])
+        python, there = apart([drawn(one, drawing.width) for one in frame.shapes])
+        assert words == python
+        assert numbers == pytest.approx(there, abs=0.06)  # of a pixel, or of a hundredth of the width
         return state
 
     def settled(self, step: int, which: int = 0) -> dict:
@@ -92,19 +99,29 @@ class Playing:
         return self.shows(step, which)
 
 
-def drawn(shape) -> list:
-    """What a page says of a shape."""
+def drawn(shape, wide: float) -> list:
+    """What a page says of a shape on paper so wide."""
+    x, y, width, height = (round(n, 1) for n in (shape.x, shape.y, shape.width, shape.height))
+    share = 100 / wide
+    line = shape.kind in ("line", "arrow")
     return [
         shape.kind,
-        [round(shape.x, 1), round(shape.y, 1)],
+        f"translate({share * x}%, {y}px)",
         f"var(--sl-tone-{shape.tone})",
-        path(shape) if shape.kind in ("line", "arrow", "bar") else "",
+        outline(shape) if shape.kind == "bar" else "",
         shape.text,
-        round(shape.weight, 2) if shape.kind in ("line", "arrow") else 1,
-        [-round(shape.width, 1) / 2, round(shape.width, 1), round(shape.height, 1)]
+        [f"{round(shape.weight, 2)}px", f"{share * width}%", f"{height}"] if line else None,
+        [f"{-share * width / 2}%", f"{-height / 2}px", f"{share * width}%", f"{height}px"]
         if shape.kind == "block"
-        else 0,
+        else None,
     ]
+
+
+def apart(things: list) -> tuple[list[str], list[float]]:
+    """Return what things say, in order, without its numbers, and these."""
+    said = [json.dumps(one) for one in things]
+    told = sorted((NUMBER.sub("#", one), [*map(float, NUMBER.findall(one))]) for one in said)
+    return [words for words, _ in told], [number for _, numbers in told for number in numbers]
 
 
 @pytest.fixture
@@ -114,25 +131,27 @@ def playing(visit, stepper, address):
 
 
 def test_every_step_of_every_drawing_is_what_python_drew(playing):
-    playing.shows(0)
+    playing.shows(OPENING)
     for which, one in enumerate(playing.stepper.drawings):
         playing.figure.get_by_label("algorithm").select_option(one.name)
+        playing.shows(one.opening, which)
+        playing.slider.press("Home")
         playing.shows(0, which)
         for step in range(1, len(one.frames)):
             playing.slider.press("ArrowRight")
             playing.shows(step, which)
-    playing.slider.press("Home")
-    playing.shows(0, which)
 
 
 def test_a_step_forward_and_back_is_where_one_was(playing):
     step, back = playing.button("Step"), playing.button("Back")
-    assert back.is_disabled()
+    playing.shows(OPENING)
     step.click()
     step.click()
-    playing.shows(2)
+    playing.shows(OPENING + 2)
     back.click()
-    playing.shows(1)
+    playing.shows(OPENING + 1)
+    playing.slider.press("Home")
+    assert back.is_disabled()
     playing.slider.press("End")
     playing.shows(14)
     assert step.is_disabled()
@@ -141,7 +160,7 @@ def test_a_step_forward_and_back_is_where_one_was(playing):
 def test_keys_step_from_the_buttons_and_play_from_the_slider(playing):
     keyboard = playing.page.keyboard
     playing.figure.get_by_label("algorithm").focus()
-    for stop in (playing.button("Play"), playing.button("Step"), playing.slider):
+    for stop in (*map(playing.button, ("Play", "Back", "Step")), playing.slider):
         keyboard.press("Tab")
         assert stop.evaluate("e => e === document.activeElement")
         assert stop.evaluate("e => getComputedStyle(e).outlineStyle") != "none"
@@ -149,28 +168,32 @@ def test_keys_step_from_the_buttons_and_play_from_the_slider(playing):
     keyboard.press("ArrowRight")
     keyboard.press("ArrowRight")
     keyboard.press("ArrowLeft")
-    playing.shows(1)
+    playing.shows(OPENING + 1)
     playing.slider.focus()
     keyboard.press(" ")
-    assert playing.shows(2)["play"] == "Pause"
+    assert playing.shows(OPENING + 2)["play"] == "Pause"
     keyboard.press(" ")
-    assert playing.shows(2)["play"] == "Play"
+    assert playing.shows(OPENING + 2)["play"] == "Play"
 
 
-def test_it_plays_to_the_end_and_begins_anew(visit, stepper, address):
+def test_it_plays_from_the_beginning_to_the_end_and_begins_anew(visit, stepper, address):
     one = Playing(visit(reduced_motion="reduce"), stepper, address)
     one.page.clock.install()
     one.visit.open(address)
+    one.shows(OPENING)
     one.button("Play").click()
+    one.shows(0)
     one.page.clock.run_for(1900 * 3 + 100)
+    one.shows(3)
+    one.button("Pause").click()
+    one.page.clock.run_for(1900 * 3)
+    one.shows(3)
+    one.button("Play").click()
     one.shows(4)
     one.page.clock.run_for(1900 * 12)
     assert one.shows(14)["play"] == "Play"
     one.button("Play").click()
-    one.shows(1)
-    one.button("Pause").click()
-    one.page.clock.run_for(1900 * 3)
-    one.shows(1)
+    one.shows(0)
 
 
 def test_a_message_moves_from_its_sender_and_is_counted_when_it_arrives(visit, stepper, address):
@@ -181,7 +204,7 @@ def test_a_message_moves_from_its_sender_and_is_counted_when_it_arrives(visit, s
     moves = "(e) => e.getAnimations({ subtree: true }).length"
     assert one.figure.evaluate(moves) > 0
     begin = box.evaluate(place)
-    one.settled(1)
+    one.settled(OPENING + 1)
     assert one.figure.evaluate(moves) == 0
     assert box.evaluate(place) != begin
 
@@ -189,22 +212,24 @@ def test_a_message_moves_from_its_sender_and_is_counted_when_it_arrives(visit, s
 def test_nothing_moves_for_a_reader_who_wants_it_still(playing):
     playing.button("Step").click()
     assert playing.figure.evaluate("(e) => e.getAnimations({ subtree: true }).length") == 0
-    playing.shows(1)
+    playing.shows(OPENING + 1)
 
 
 def test_a_link_brings_another_reader_to_the_same_step(playing, visit, stepper):
     playing.figure.get_by_label("algorithm").select_option("halving-doubling")
-    for _ in range(3):
-        playing.slider.press("ArrowRight")
+    playing.slider.press("End")
+    playing.slider.press("ArrowLeft")
     link = playing.figure.get_by_role("link", name="Link to this step").evaluate("a => a.href")
-    assert re.search(r"#figure-1=2\.3$", link)  # as `test_pages` knows them
-    Playing(visit(), stepper, link).shows(3, 2)
+    assert link.endswith("#fig-algorithm?show=halving-doubling&step=5")
+    Playing(visit(), stepper, link).shows(5, 2)
 
 
 @pytest.mark.parametrize(
     ("hostile", "where"),
-    [("figure-1=x", (0, 0)), ("figure-1=", (0, 0)), ("%00", (0, 0)), ("figure-1=9.99", (6, 3)),
-     ("figure-2=1.1", (0, 0)), ("figure-1=5", (5, 0))],
+    [("fig-algorithm?step=x", (OPENING, 0)), ("fig-algorithm?", (OPENING, 0)), ("%00", (OPENING, 0)),
+     ("fig-algorithm?step=-3&show=%00", (OPENING, 0)), ("fig-other?step=5", (OPENING, 0)),
+     ("fig-algorithm?show=nobody&step=5", (5, 0)), ("fig-algorithm?show=binomial+tree&step=99", (6, 3)),
+     ("fig-algorithm?show=binomial+tree", (OPENING, 3)), ("fig-algorithm?step=5&more=1?2", (5, 0))],
 )  # fmt: skip
 def test_an_address_that_asks_for_nonsense_changes_nothing_or_stops_at_the_end(
     playing, hostile, where
@@ -253,7 +278,7 @@ def test_two_on_one_page_play_each_for_itself(visit, tmp_path):
     file = tmp_path / "page.html"
     file.write_text(rendered("page.html", title="Two", body=two[0].html() + two[1].html()))
     page = visit(reduced_motion="reduce").page
-    page.goto(f"{file.as_uri()}#figure-2=1")
+    page.goto(f"{file.as_uri()}#fig-two?step=1")
     words = page.locator(".sl-caption")
     expect(words).to_have_text(["Here.", "There."])
     texts = [stage.locator("text").all_text_contents() for stage in page.locator(".sl-stage").all()]
@@ -262,7 +287,7 @@ def test_two_on_one_page_play_each_for_itself(visit, tmp_path):
     page.get_by_role("button", name="Back").last.click()
     expect(words).to_have_text(["There.", "Here."])
     links = page.locator(".sl-link").evaluate_all("all => all.map((a) => a.hash)")
-    assert links == ["#figure-1=1", "#figure-2=0"]
+    assert links == ["#fig-one?step=1", "#fig-two?step=0"]
 
 
 STILLS = """() => ["sl-player", "sl-stills"].map((name) =>
@@ -326,5 +351,5 @@ def test_it_plays_where_a_notebook_puts_it_into_a_page_that_is_there(browser, st
         visit.page.goto((tmp_path / "lab.html").as_uri())
         visit.page.evaluate(insert, str(stepper.html()))
         visit.page.get_by_role("button", name="Step").click()
-        assert visit.page.locator(".sl-caption").inner_text().startswith("Round 1 of 14")
+        assert visit.page.locator(".sl-caption").inner_text().startswith("Round 2 of 14")
         nothing(visit.faults)

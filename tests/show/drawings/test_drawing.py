@@ -11,7 +11,9 @@ from scalelab.models.network import messages
 from scalelab.records import Stamp
 from scalelab.refusal import Refusal
 from scalelab.show.drawings import Drawing, Frame, Shape, Stepper
+from scalelab.show.drawings.drawing import BELOW
 from scalelab.show.drawings.network import all_reduce
+from tests.show.drawings import every
 from tests.show.test_hostile import evil, read
 
 HEAVIEST = 60_000  # bytes of a drawing, compressed
@@ -66,6 +68,17 @@ def test_where_nothing_moves_the_chosen_frames_stand_beside_each_other():
     other = drawing(frame("3.", BOX), name="other")
     stills = soup(Stepper(one, other)).select(".sl-still p:last-child")
     assert [p.text for p in stills] == ["2.", "3."]
+
+
+@pytest.mark.parametrize("name", every())
+def test_no_drawing_of_the_book_opens_on_its_empty_first_step_or_on_the_answer(name):
+    for one in every()[name]().drawings:
+        assert 0 < one.opening < len(one.frames) - 1
+        seen = [
+            sum(bool(one.text) or one.width * one.height > 0 or one.kind in BELOW for one in shapes)
+            for shapes in (one.frames[0].shapes, one.frames[one.opening].shapes)
+        ]
+        assert seen[1] > seen[0]
 
 
 def test_a_drawing_is_light_and_asks_for_nothing():

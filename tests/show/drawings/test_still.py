@@ -23,9 +23,8 @@ def drawing(*shapes, chosen=(0,), frames=1, tones=None, title=TITLE):
 
 def pixels(stepper, dpi=DPI):
     from scalelab.show.drawings import still
-    from scalelab.show.drawings.stepper import path
 
-    data = still.png(stepper.stills, stepper.tones, path, dpi=dpi)
+    data = still.png(stepper.stills, stepper.tones, dpi=dpi)
     return imread(io.BytesIO(data))[:, :, :3]
 
 
@@ -85,6 +84,16 @@ def test_of_several_drawings_the_last_chosen_frame_of_each_stands_there_as_on_pa
 def test_a_sign_of_mathematics_in_a_word_is_written_as_it_is():
     with_words = Shape("a", "box", 50, 30, 90, 20, text="$2 and $3_{")
     assert pixels(Stepper(drawing(with_words, title="$1^{ and $2"))).size
+
+
+def test_a_word_that_is_wider_than_its_block_is_left_out():
+    dark = [
+        pixels(Stepper(drawing(Shape("a", "block", 50, 30, wide, 20, text="word"))))
+        for wide in (20, 40)
+    ]
+    ink = np.array(to_rgb(draw.LIGHT["ink"]))
+    found = [(np.abs(one[GAP + LINE : GAP + LINE + 60] - ink).max(axis=2) < 0.2).any() for one in dark]
+    assert found == [False, True]
 
 
 def test_the_meaning_of_its_tones_stands_below_it():

@@ -18,11 +18,10 @@ from scalelab.show.drawings.drawing import Drawing, Frame, Shape
 from scalelab.show.plots import MODEL
 
 MOST = 10  # sizes, or their rows get too thin
-_WIDE, _LEFT, _LONG = 360.0, 72.0, 282.0  # a step lies to the right of _LEFT, and is _LONG
+_WIDE, _LEFT, _LONG = 360.0, 92.0, 262.0  # a step lies to the right of _LEFT, and is _LONG
 _TOP = {"typical GPU": 44.0, "slowest GPU": 72.0, "the link": 100.0}
 _BILLS, _ROW = 156.0, 18.0
 _HIGH, _THIN = 22.0, 12.0
-_LETTER = 5.8  # and the room that a text takes in its block
 _PAID = 46.0  # left free beside the longest bill
 TONES = {
     "compute": 1,
@@ -159,9 +158,8 @@ def _lanes(now):
     def block(key, lane, begin, end, tone, text):
         width = (end - begin) * per
         if width > 0.05:
-            word = text if width >= _LETTER * len(text) else ""
             middle = _LEFT + (begin + end) / 2 * per
-            yield Shape(key, "block", middle, _TOP[lane], width, _HIGH, tone, word)
+            yield Shape(key, "block", middle, _TOP[lane], width, _HIGH, tone, text)
 
     done = compute + bubble + late
     for lane, over in (("typical GPU", 0.0), ("slowest GPU", late)):

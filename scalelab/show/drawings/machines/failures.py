@@ -15,7 +15,7 @@ from scalelab.show.plots import MODEL
 
 _MOST = 8  # failures of a run that can be told one after the other
 _WIDE, _HIGH = 360.0, 262.0
-_LEFT, _RIGHT = 62.0, 348.0
+_LEFT, _RIGHT = 80.0, 348.0
 _TOP, _LANE = 20.0, 21.0
 _SUMS, _ROW, _BAR = 152.0, 21.0, 14.0
 _MARK = 14.0
@@ -113,11 +113,11 @@ def _axis(until):
         x = _LEFT + quarter * (_RIGHT - _LEFT) / 4
         word = f"{until * quarter / 4:.4g}" + " min" * (quarter == 4)
         yield Shape(f"tick {quarter}", "line", x, _TOP - 3, 0, bottom - _TOP + 6, weight=0.4)
-        yield Shape(f"time {quarter}", "text", min(x, _WIDE - 22), 8, text=word)
+        yield Shape(f"time {quarter}", "text", min(x, _WIDE - 28), 8, text=word)
     for machine in range(_MACHINES):
         y = _TOP + _LANE * (machine + 0.5)
         yield Shape(
-            f"lane {machine + 1}", "text", 2, y, text=f"machine {machine + 1}", align="start"
+            f"lane {machine + 1}", "text", _LEFT - 6, y, text=f"machine {machine + 1}", align="end"
         )
 
 
@@ -152,7 +152,7 @@ def _rows(spent, until):
     scale = (_RIGHT - _LEFT - 28) / until
     for row, (kind, minutes) in enumerate(spent.items()):
         y, width = _SUMS + _ROW * (row - 0.5) + 8, minutes * scale
-        yield Shape(f"row {kind}", "text", 2, y, text=kind, align="start")
+        yield Shape(f"row {kind}", "text", _LEFT - 6, y, text=kind, align="end")
         yield Shape(f"all {kind}", "block", _LEFT + width / 2, y, width, _BAR, tone=_TONES[kind])
         yield Shape(
             f"minutes {kind}", "text", _LEFT + width + 4, y, text=_number(minutes), align="start"

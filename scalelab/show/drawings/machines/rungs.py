@@ -20,7 +20,7 @@ _TANK = 62.0, 28.0
 _INSIDE, _OUTSIDE = 190.0, 292.0  # where the tanks begin
 _ROWS = 62.0, 124.0, 170.0  # the middle of each pipe
 _FULL = 67.0  # units of the widest pipe
-_LEFT, _RIGHT, _AXIS, _ROW, _BAR = 70.0, 346.0, 222.0, 22.0, 14.0
+_LEFT, _RIGHT, _AXIS, _ROW, _BAR = 92.0, 346.0, 222.0, 22.0, 14.0
 _TONES = {"arithmetic": 0, "weights": 1, "activations": 5, "gradients": 2}
 _WHERE = {"weights": "its memory", "activations": "other GPUs", "gradients": "other boxes"}
 
@@ -148,7 +148,8 @@ def _pipe(crossings, row, one, moved):
     )
     yield Shape(f"arrived of {key}", "text", x, y, text=f"{moved / 1e9:.3g} GB")
     whose = "other boxes" if one.outside else _WHERE[one.what]
-    yield Shape(f"whose tank, {key}", "text", x, y - _TANK[1] / 2 - 8, text=whose)
+    x, align = (_WIDE - 2, "end") if one.outside else (begin + 1, "start")
+    yield Shape(f"whose tank, {key}", "text", x, y - _TANK[1] / 2 - 8, text=whose, align=align)
 
 
 def _bars(crossings, begins, arithmetic, until, now):
@@ -161,11 +162,11 @@ def _bars(crossings, begins, arithmetic, until, now):
         x = _LEFT + third * (_RIGHT - _LEFT) / 3
         word = f"{1e3 * until * third / 3:,.4g}" + " ms" * (third == 3)
         yield Shape(f"tick {third}", "line", x, _AXIS + 6, 0, bottom - _AXIS - 6, weight=0.4)
-        yield Shape(f"time {third}", "text", min(x, _WIDE - 24), _AXIS, text=word)
+        yield Shape(f"time {third}", "text", min(x, _WIDE - 32), _AXIS, text=word)
     for row, (what, begin, seconds) in enumerate(rows):
         y = _AXIS + 6 + _ROW * (row + 0.5)
         width = min(max(now - begin, 0.0), seconds) * scale
-        yield Shape(f"row {what}", "text", 2, y, text=what, align="start")
+        yield Shape(f"row {what}", "text", _LEFT - 6, y, text=what, align="end")
         yield Shape(
             f"bar {what}",
             "block",

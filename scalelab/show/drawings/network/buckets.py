@@ -159,6 +159,7 @@ def _axis(job, now):
     for tick in range(1 + int(job.until / step + 1e-9)):
         x, word = job.x(tick * step), units.text(tick * step, "s") if tick else "0"
         align = "start" if not tick else "end" if x > _RIGHT - 14 else "middle"
+        x = _WIDE if align == "end" else x
         yield Shape(f"tick {tick}", "text", x, bottom + 10, text=word, align=align)
     for name, y in (("exchange", _WIRE), ("the step waits", _STEP)):
         yield Shape(f"name of {name}", "text", _LEFT, y - 17, text=name, align="start")

@@ -115,12 +115,11 @@ def _bars(rows):
             ("divides", row.divided, _COMPUTES),
         ):
             long = max(seconds * row.scale, 0.3 if seconds else 0)
-            text = _ms(seconds)
             if long:
                 x = left + long / 2
                 yield Shape(
                     f"{name} {row.count}", "block", x, row.y, long, _THICK, tone=tone,
-                    text=text if long >= 6.5 * len(text) else "",
+                    text=_ms(seconds),
                     start=(x, row.y - _ROW) if new else None,
                 )  # fmt: skip
             left += long

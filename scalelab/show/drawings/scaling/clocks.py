@@ -210,7 +210,7 @@ def _gustafson(frame, scene, scale, exchange):
     long = scene.stays * scale
     nobody = Shape(
         "with nobody", "box", _LEFT + scene.alone * scale + long / 2, _ALONE, long, _TALL,
-        tone=_WAITS, text=_fits(scene.stays, long),
+        tone=_WAITS, text=f"{scene.stays:.4g}",
     )  # fmt: skip
     told = (
         f"Gustafson's law with {share:.4g} says {law}: it lets the one worker wait {scene.stays:.4g}, for an "
@@ -254,7 +254,7 @@ def _pieces(scene, scale, many, before):
         long = scene.piece * scale
         yield Shape(
             f"piece {at + 1}", "block", _LEFT + long * (at + 0.5), _ALONE, long, _TALL, tone=_DIVIDES,
-            text=_fits(scene.piece, long),
+            text=f"{scene.piece:.4g}",
             start=(_LEFT + long / 2, _LANES + _LANE * at) if at >= before else None,
         )  # fmt: skip
 
@@ -263,7 +263,7 @@ def _stays(scene, scale, many):
     long = scene.stays * scale
     x = _LEFT + scene.piece * scale * many + long / 2
     return Shape(
-        "stays alone", "block", x, _ALONE, long, _TALL, tone=_STAYS, text=_fits(scene.stays, long)
+        "stays alone", "block", x, _ALONE, long, _TALL, tone=_STAYS, text=f"{scene.stays:.4g}"
     )
 
 
@@ -274,20 +274,15 @@ def _lanes(scene, scale):
         y = _LANES + _LANE * worker
         yield Shape(
             f"lane {worker + 1}", "block", _LEFT + long / 2, y, long, _THIN, tone=_DIVIDES,
-            text=_fits(scene.piece, long),
+            text=f"{scene.piece:.4g}",
         )  # fmt: skip
         kind = "exchange" if scene.exchange else "waits" if worker else "stays"
         tone = _EXCHANGES if scene.exchange else _WAITS if worker else _STAYS
-        text = "" if kind == "waits" else _fits(scene.stays, after)
+        text = "" if kind == "waits" else f"{scene.stays:.4g}"
         yield Shape(
             f"{kind} {worker + 1}", "block", _LEFT + long + after / 2, y, after, _THIN, tone=tone,
             text=text,
         )  # fmt: skip
-
-
-def _fits(value, long):
-    text = f"{value:.4g}"
-    return text if long >= 6.5 * len(text) else ""
 
 
 def _both(scene):

@@ -17,10 +17,9 @@ from scalelab.show.plots import MODEL
 
 _MOST_LANES = 4  # workers that still have a lane each
 _WIDE, _HIGH = 360.0, 262.0
-_LEFT, _RIGHT = 64.0, 352.0  # of the lanes, in time
+_LEFT, _RIGHT = 82.0, 352.0  # of the lanes, in time
 _TOP, _LANE, _THICK = 18.0, 25.0, 18.0
 _SUMS, _ROW, _BAR = 156.0, 20.0, 13.0  # the rows below, one for each part
-_LETTER = 8.0  # a block as wide as that has room for a number
 _TONES = {"loading": 5, "computing": 1, "waiting": 0, "exchange": 2, "update": 4}
 
 
@@ -135,14 +134,14 @@ def _axis(epoch):
     x = _at(ideal, epoch)
     yield Shape("ideal", "line", x, _TOP, 0, bottom - _TOP, tone=3, weight=2)
     yield Shape(
-        "ideal says", "text", min(x, _WIDE - 29), bottom + 8, tone=3, text=f"ideal {_text(ideal)}"
+        "ideal says", "text", min(x, _WIDE - 40), bottom + 8, tone=3, text=f"ideal {_text(ideal)}"
     )
 
 
 def _lanes(epoch, now):
     for worker in range(epoch.workers):
         y = _TOP + _LANE * (worker + 0.5)
-        yield Shape(f"lane {worker + 1}", "text", 2, y, text=f"worker {worker + 1}", align="start")
+        yield Shape(f"lane {worker + 1}", "text", _LEFT - 6, y, text=f"worker {worker + 1}", align="end")
         for one in epoch.spans:
             if one.worker == worker and one.start < now:
                 x, until = _at(one.start, epoch), _at(min(one.end, now), epoch)
@@ -150,7 +149,7 @@ def _lanes(epoch, now):
                 yield Shape(
                     f"{one.part} of batch {one.batch + 1} by worker {worker + 1}", "block",
                     (x + until) / 2, y, until - x, _THICK, tone=_TONES[one.part],
-                    text=word if until - x >= _LETTER else "",
+                    text=word,
                 )  # fmt: skip
 
 
@@ -163,7 +162,7 @@ def _sums(epoch, now):
     )
     for row, part in enumerate(PARTS):
         y, width = _SUMS + _ROW * row, spent[part] * scale
-        yield Shape(f"row {part}", "text", 2, y, text=part, align="start")
+        yield Shape(f"row {part}", "text", _LEFT - 6, y, text=part, align="end")
         if width:
             yield Shape(
                 f"all {part}", "block", _LEFT + width / 2, y, width, _BAR, tone=_TONES[part]

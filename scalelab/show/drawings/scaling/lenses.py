@@ -23,8 +23,8 @@ _HEADS, _ROWS, _ROW = (
     19.0,
 )  # the heads of the rows, the first row, and from row to row
 _LEFT, _LONGEST, _THICK = (
-    46.0,
-    226.0,
+    54.0,
+    218.0,
     14.0,
 )  # of the rows: where a step begins, and how long one may be
 _MS, _E = 316.0, 356.0
@@ -138,10 +138,9 @@ def _row(step, row):
     parts = ("computing", step.computing, _COMPUTES), ("exchange", step.exchange, _EXCHANGES)
     for name, seconds, tone in parts:
         if long := seconds * step.scale:
-            text = _ms(seconds)
             yield Shape(
                 f"{name} {step.workers}", "block", left + long / 2, y, long, _THICK, tone=tone,
-                text=text if long >= 7 * len(text) else "",
+                text=_ms(seconds),
             )  # fmt: skip
             left += long
     yield Shape(f"ms {step.workers}", "text", _MS, y, text=_ms(step.seconds), align="end")

@@ -16,7 +16,7 @@ from scalelab.show.plots import MODEL
 
 WIDE = 360.0
 HIGH = 13.0  # of a row, so that its number can be read
-_LEFT, _RIGHT = 26.0, 350.0
+_LEFT, _RIGHT = 26.0, 346.0
 _FOOT = 16.0  # for the numbers under the axis
 _HORIZON = "it is where the clock ends, in seconds, when all is done"
 _STEPS = (1, 2, 2.5, 5, 10)

@@ -18,8 +18,8 @@ from scalelab.show.plots import MODEL
 
 MOST = 10  # pages, and calls to each
 WORKS, SLOW, WAITS = 1, 2, 0
-_TOP, _RIGHT = 32.0, 206.0
-_CELL, _FIRST = 12.6, 228.0
+_TOP, _RIGHT = 32.0, 196.0
+_CELL, _FIRST = 14.0, 220.0
 _TIMES = "they are how long each call of each page takes, in seconds, a row for a page"
 _LIMIT = "it is the time beyond which a call is called slow, in seconds"
 

@@ -16,10 +16,10 @@ MOST, MOST_SERVERS = 12, 4  # requests and servers that still find room
 WAITS, SERVED, DONE = 2, 1, 3
 TONES = {"waits": WAITS, "is served": SERVED, "answered": DONE}
 _HEAD, _LANE, _LEAST = 16.0, 25.0, 84.0
-_ROUND = 18.0  # across
-_FRONT, _NEXT = 192.0, 19.0  # of a line: its first place, and how far the next one is from it
-_NAME, _SEAT, _LEFT_OVER = 207.0, 224.0, 253.0
-_SERVER = 244.0, 62.0, 22.0
+_ROUND = 15.0  # across
+_FRONT, _NEXT = 190.0, 19.5  # of a line: its first place, and how far the next one is from it
+_NAME, _SEAT, _LEFT_OVER = 205.0, 222.0, 256.5
+_SERVER = 246.5, 70.0, 22.0
 _ANSWERED, _BESIDE = 291.0, 4
 _ENTRY = 8.0
 

@@ -59,12 +59,12 @@ def seen(every):
 
 @intervals
 def test_blocks_show_what_each_minute_was_and_what_became_of_it(every):
-    tones, scale = drawn(every).tones, (348 - 62) / 500
+    tones, scale = drawn(every).tones, (348 - 80) / 500
     for frame, minutes in seen(every):
         found = [None] * len(minutes)
         for block in frame.shapes:
             if block.kind == "block" and " from " in block.key:
-                begin, end = ((block.x + way * block.width / 2 - 62) / scale for way in (-1, 1))
+                begin, end = ((block.x + way * block.width / 2 - 80) / scale for way in (-1, 1))
                 kind = next(name for name, tone in tones.items() if tone == block.tone)
                 for minute in range(round(begin), round(end)):
                     found[minute] = kind

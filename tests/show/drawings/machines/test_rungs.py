@@ -96,9 +96,9 @@ def test_the_bars_below_end_when_all_is_done(name):
         took["activations"] = SIZES["activations"] / 50
     for what, long in took.items():
         bar = shapes[f"bar {what}"]
-        assert bar.width / (346 - 70) * 1.5 == pytest.approx(long)
+        assert bar.width / (346 - 92) * 1.5 == pytest.approx(long)
         begin = took["activations"] if apart and what == "gradients" else 0
-        assert (bar.x - bar.width / 2 - 70) / (346 - 70) * 1.5 == pytest.approx(begin)
+        assert (bar.x - bar.width / 2 - 92) / (346 - 92) * 1.5 == pytest.approx(begin)
 
 
 def test_the_card_carries_one_after_the_other():

@@ -37,7 +37,7 @@ def blocks(frame, begins):
 @counts
 def test_each_frame_shows_what_was_done_until_then_and_no_more(workers):
     lanes, picture = ticked(workers), drawn(workers)
-    scale = (352 - 64) / 80  # units to a second: one worker's epoch is as long as the axis
+    scale = (352 - 82) / 80  # units to a second: one worker's epoch is as long as the axis
     for frame in picture.frames:
         until = round(seconds(frame.facts["Time so far, of T(K)"]) / TICK)
         for part in epoch.PARTS:
@@ -55,11 +55,11 @@ def test_each_frame_shows_what_was_done_until_then_and_no_more(workers):
 
 @counts
 def test_a_block_stands_where_its_seconds_do(workers):
-    lanes, scale = ticked(workers), (352 - 64) / 80
+    lanes, scale = ticked(workers), (352 - 82) / 80
     for key, block in blocks(drawn(workers).frames[-1], epoch.PARTS).items():
         if " of batch " in key:
             part, who = key.split()[0], int(key.rsplit(maxsplit=1)[1]) - 1
-            start, end = ((block.x + way * block.width / 2 - 64) / scale / TICK for way in (-1, 1))
+            start, end = ((block.x + way * block.width / 2 - 82) / scale / TICK for way in (-1, 1))
             assert set(lanes[who][round(start) : round(end)]) == {part}
 
 
