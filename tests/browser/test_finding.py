@@ -119,7 +119,6 @@ FIRST = {
     "quality gate": "10_rubric",
     "learning rate for a large batch": "10_rubric",
     "install": "how_to_read",
-    "autograder": "instructor",
 }
 READ = """() => ({
   status: document.querySelector(".book-found").textContent,

@@ -1,4 +1,4 @@
-"""What readers tell a page stays in their browser: their hardware, and what they guessed."""
+"""What readers tell a page stays in their browser: their hardware, what they guessed, how far they read."""
 
 import pytest
 from playwright.sync_api import expect
@@ -346,3 +346,47 @@ def test_pages_that_are_no_notebooks_keep_a_guess_too_and_repeat_it_inside_the_f
     assert said(stranger).count() == 0
     stranger.page.locator(".admonition.answer").get_by_role("button").click()
     assert said(stranger).all_inner_texts() == ["You guessed: 0.625"]
+
+
+READ = "03_study"
+
+
+def scroll(one, *shares):
+    """Go to these shares of the page, one after the other, and be seen there."""
+    for share in shares:
+        one.page.evaluate("share => scrollTo(0, share * document.body.scrollHeight)", share)
+        one.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+
+
+def progress(one):
+    """What is kept of the chapter, what the list of pages says of it, and what the line under its title offers."""
+    known = one.page.evaluate("JSON.parse(localStorage.getItem('scalelab-read') ?? '{}')")
+    told = one.page.locator(".bd-sidebar-primary a[style*='--read']").evaluate_all(
+        "all => Object.fromEntries(all.map((one) => [one.textContent.trim().slice(0, 3), one.title]))"
+    )
+    return known.get(f"chapters/{READ}", 0), told["3.3"], one.page.locator(".book-time a")
+
+
+def test_a_chapter_is_read_as_far_as_one_came_and_goes_on_there(visit, book):
+    """And what one only jumped to is not read: whoever looks up the last section has read nothing."""
+    one = visit(plain=True, reduced_motion="reduce")
+    file = (book / "chapters" / f"{READ}.html").as_uri()
+    one.open(file)
+    scroll(one, 1)
+    share, told, offer = progress(one)
+    assert (share, told, offer.count()) == (0, "", 0)
+    assert one.page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--far')") == "1"
+    scroll(one, *(step / 100 for step in range(0, 51)))
+    one.open((book / "chapters" / "01_speedup.html").as_uri())
+    share, told, _ = progress(one)
+    assert share == pytest.approx(0.52, abs=0.04)
+    assert told == f"{100 * share:.0f}% read"
+    one.open(file)
+    *_, offer = progress(one)
+    assert offer.inner_text().startswith("Go on with ")
+    offer.click()
+    assert one.page.evaluate("scrollY / document.body.scrollHeight") == pytest.approx(share, abs=0.1)
+    scroll(one, *(step / 100 for step in range(45, 101)))
+    one.open(file)
+    share, told, offer = progress(one)
+    assert (share, told, offer.count()) == (1, "100% read", 0)
