@@ -47,12 +47,34 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
   const article = make("article", "bd-article"), bound = parts.map((part) => ({ caption: part.caption, pages: part.pages.map(opened) }));
   article.append(...bound.flatMap(({ pages }) => pages));
 
-  // A point more or less is for the screen, and for whoever cannot see the figure: on paper the numbers of all
-  // figures are as thick as a chapter, and so are the words of all steps of the drawings.
-  article.querySelectorAll(".sl-twin").forEach((fold) => {
-    const what = fold.closest(".sl-stepper") ? "Its steps, one by one" : "Its numbers";
-    fold.replaceWith(make("p", "print-note", `${what}: on the page and in the notebook.`));
+  // The numbers of figures stand at the end, small and in columns, where they take a dozen leaves and tear no text
+  // apart. The words of all steps of the drawings would be as thick as a chapter, and stay on the page.
+  const appendix = make("section", "print-part"), numbers = make("section", "");
+  appendix.id = `p${turns.size}`;
+  appendix.dataset.name = "numbers";
+  appendix.append(numbers);
+  numbers.append(make("h1", "", "The numbers of the figures"), make("p", "", "What each figure is drawn from, by the section and the number under which it stands; of one with sliders, the position where it starts."));
+  bound.flatMap(({ pages }) => pages).forEach((page) => {
+    const title = make("h2", "", words(page.querySelector("h1"))), before = numbers.childElementCount;
+    page.querySelectorAll(".sl-figure").forEach((figure, turn) => {
+      const fold = figure.querySelector(".sl-twin"), note = make("p", "print-note");
+      if (!fold) return;
+      fold.replaceWith(note);
+      if (figure.querySelector(".sl-stepper")) note.textContent = "Its steps, one by one: on the page and in the notebook.";
+      else {
+        const name = `${page.id}-numbers-${turn}`, block = make("div", "print-numbers");
+        block.append(make("p", "", `Figure ${turn + 1}. ${words(figure.querySelector(".sl-title"))}`), fold.querySelector("table"));
+        marked(block, name);
+        if (numbers.childElementCount === before) numbers.append(title);
+        numbers.append(block);
+        note.append("Its numbers: page ", leaf(name));
+      }
+    });
   });
+  if (numbers.querySelector("table")) {
+    article.append(appendix);
+    bound.push({ caption: "Appendix", pages: [appendix] });
+  }
 
   const heads = [], contents = make("nav", "print-contents"), list = make("div", "print-columns");
   contents.append(make("p", "print-head", "Contents"), list);
@@ -72,7 +94,7 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
       if (/^\d/.test(words(heading))) page.querySelectorAll(":scope > section > section > h2").forEach((one, turn) => list.append(line(one, "print-below", `${name}-head-${turn}`)));
     });
   });
-  const about = make("p", "print-about", "On paper, figures stand still where their sliders start, and their numbers are left out. So is code that only imports or only draws; every chapter is a page in a browser and a notebook too, which have both. A number with a stamp says where it was measured.");
+  const about = make("p", "print-about", "On paper, figures stand still where their sliders start, and their numbers are at the end. Code that only imports or only draws is left out; every chapter is a page in a browser and a notebook too, which have it. A number with a stamp says where it was measured.");
   contents.append(about);
   const cover = make("section", "print-cover"), drawn = make("figure", "print-picture");
   drawn.innerHTML = picture;

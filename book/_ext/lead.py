@@ -1,4 +1,7 @@
-"""What stands before a page is read: its description, for those who link to it, and how long it takes."""
+"""What stands before a page: its description, for those who link to it, who wrote it, how long it takes.
+
+`progress.js` shows how far one is, and offers to go on where a chapter was left.
+"""
 
 from __future__ import annotations
 
@@ -36,19 +39,25 @@ def minutes(words: int) -> int:
 
 
 def tell(app, page, template, context, doctree):
-    """Put the description into the head of a page, and the time under the title of a chapter."""
+    """Put the description into the head of a page, and a line under the title of the book or of a chapter."""
     found = getattr(app.env, "scalelab_sections", {}).get(page)
     if not found:
         return
     told = escape(description(found[0].text))
     context["metatags"] = f'{context.get("metatags", "")}<meta name="description" content="{told}">'
-    if page.startswith("chapters/"):
+    if page == app.config.root_doc:
+        said = f"{app.config.author}, {app.config.copyright}"
+    elif page.startswith("chapters/"):
         words = sum(len(one.text.split()) for one in found)
-        line = f'</h1>\n<p class="book-time">About {minutes(words)} minutes to read</p>'
-        context["body"] = context["body"].replace("</h1>", line, 1)
+        said = f"About {minutes(words)} minutes to read"
+    else:
+        return
+    line = f'</h1>\n<p class="book-time">{said}</p>'
+    context["body"] = context["body"].replace("</h1>", line, 1)
 
 
 def setup(app):
     """Connect the above to Sphinx."""
+    app.add_js_file("progress.js", loading_method="defer")
     app.connect("html-page-context", tell)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

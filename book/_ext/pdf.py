@@ -3,9 +3,9 @@
     python book/_ext/pdf.py                                   writes _build/pdf/scalelab.pdf
     python book/_ext/pdf.py chapters/05_laws book/notation    binds these pages alone
 
-Figures appear as still pictures; folded answers are open, folded code is left out. Printed is twice:
-only then is known on which page a thing stands; and once more where a part ends with a line or two on a
-page of their own, which are drawn back by setting the part a little smaller.
+Figures appear as still pictures, and their numbers at the end; folded answers are open, folded code is
+left out. Printed is twice: only then is known on which page a thing stands; and once more where a part
+ends with a line or two on a page of their own, which are drawn back by setting the part a little smaller.
 """
 
 from __future__ import annotations

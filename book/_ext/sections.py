@@ -27,27 +27,33 @@ SIGNS = {
 
 
 class Section(NamedTuple):
-    """A heading, its address on the page, the words below it, and what it defines: bold or indexed."""
+    """A heading, its address on the page, the words below it, and what it defines: bold or indexed.
+
+    `formulas` are the labels of those that stand in it; the notation knows their names.
+    """
 
     anchor: str
     heading: str
     text: str
     defined: list[str]
+    formulas: list[str]
 
 
 def sections(doctree: nodes.document) -> Iterator[Section]:
     """Yield what can be found on a page, the page itself first."""
-    open_: list[tuple[str, str, list[str], list[str]]] = []
+    open_: list[tuple[str, str, list[str], list[str], list[str]]] = []
 
     def walk(node):
         """Gather words into what is open, and open what has a name of its own."""
+        if isinstance(node, nodes.math_block) and node.get("label") and open_:
+            open_[-1][4].append(node["label"])
         if isinstance(node, SILENT):
             return
         if isinstance(node, addnodes.index) and open_:
             open_[-1][3].extend(words for _, words, *_ in node["entries"])
         named = _named(node)
         if named:
-            open_.append((*named, [], []))
+            open_.append((*named, [], [], []))
             yield from _children(node, walk)
             yield _closed(*open_.pop())
         elif isinstance(node, nodes.TextElement):
@@ -100,30 +106,57 @@ def _plain(formula):
     return re.sub(r"\\[,;! ]", " ", formula).translate(str.maketrans("", "", "{}$\\"))
 
 
-def _closed(anchor, heading, words, defined):
-    return Section(anchor, heading, " ".join(filter(None, words)), defined)
+def _closed(anchor, heading, words, defined, formulas):
+    return Section(anchor, heading, " ".join(filter(None, words)), defined, formulas)
+
+
+def called(doctree: nodes.document) -> dict[str, str]:
+    """Return what formulas are called, by label, where a table has a name and then its formula in a row."""
+    names = {}
+    for row in doctree.findall(nodes.row):
+        first, *others = row.children
+        name = re.split("[:,]", _words(first))[0]
+        for link in (one for other in others for one in other.findall(addnodes.pending_xref)):
+            if link.get("reftype") == "eq":
+                names[link["reftarget"]] = name
+    return names
 
 
 def keep(app, doctree):
     """Keep what a page says with what Sphinx keeps of it, for builds that do not read it again."""
     if not hasattr(app.env, "scalelab_sections"):
         app.env.scalelab_sections = {}
+        app.env.scalelab_called = {}
     app.env.scalelab_sections[app.env.docname] = [*sections(doctree)]
+    app.env.scalelab_called[app.env.docname] = called(doctree)
 
 
 def forget(app, env, docname):
     """Forget a page that is read again, or has gone."""
     getattr(env, "scalelab_sections", {}).pop(docname, None)
+    getattr(env, "scalelab_called", {}).pop(docname, None)
+
+
+def told(found: dict[str, list[Section]], names: dict[str, dict[str, str]]) -> list[list[object]]:
+    """Return what the script knows of each section; one with a formula defines what it is called."""
+    of = {label: name for page in names.values() for label, name in page.items()}
+    return [
+        [
+            page,
+            one.anchor,
+            one.heading,
+            one.text,
+            [*one.defined, *(of[f] for f in one.formulas if f in of)],
+        ]
+        for page, ones in sorted(found.items())
+        for one in ones
+    ]
 
 
 def write(app, fault):
     """Write the texts of all pages into one script."""
     if fault is None and app.builder.format == "html":
-        pages = [
-            [page, *one]
-            for page, found in sorted(app.env.scalelab_sections.items())
-            for one in found
-        ]
+        pages = told(app.env.scalelab_sections, app.env.scalelab_called)
         script = f"window.bookSections = {json.dumps(pages, ensure_ascii=False)};\n"
         Path(app.outdir, "_static", "sections.js").write_text(script, encoding="utf-8")
 

@@ -1,6 +1,6 @@
 """Keep on one line what is read as one: a number and its unit, a formula and the comma after it.
 
-Code that has to break does so after its punctuation, not inside a name.
+Code that has to break does so after its punctuation, not inside a name; a short piece of it stays whole.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ UNITS = (
 SPACE = re.compile(rf"(?<=\d) (?=(?:{UNITS})(?![\w/]))")
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
 CODE = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')  # of what is code among the text
+SHORT = 18  # letters of code that fit on the next line
 INSIDE = re.compile(r"(?<=[\w)\]])([.,_/=(\[])(?=[^\W\d])")
 BEFORE, AFTER = re.compile(r"[(\[“]+$"), re.compile(r"^[^\s\w(\[“][^\s]{0,9}(?!\S)")
 
@@ -57,9 +58,12 @@ def join_formulas(doctree):
 
 def offer_breaks(app, page, template, context, doctree):
     """Let a line break after the punctuation of code: the marks that say so are not copied with it."""
-    context["body"] = CODE.sub(
-        lambda match: INSIDE.sub(r"\1<wbr>", match.group()), context.get("body", "")
-    )
+    context["body"] = CODE.sub(_broken, context.get("body", ""))
+
+
+def _broken(code):
+    whole = code.group()
+    return whole if len(whole) <= SHORT else INSIDE.sub(r"\1<wbr>", whole)
 
 
 def keep_together(app, doctree):

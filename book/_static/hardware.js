@@ -3,8 +3,8 @@
   const KEY = "scalelab-hardware";
   const form = document.querySelector("#hardware-panel");
   if (!form) return;
-  const scales = { peak: 1e12, bandwidth: 1e12, link: 1e9, network: 1e9, latency: 1e-6, price: 1 }; // what a field is written in
-  const fields = Object.keys(scales);
+  const scales = { peak: 1e12, bandwidth: 1e12, memory: 1e9, link: 1e9, network: 1e9, latency: 1e-6, price: 1 }; // what a field is written in
+  const fields = Object.keys(scales), sheet = ["peak", "bandwidth", "memory", "link"]; // what a device brings along
   const said = form.querySelector("output");
   const device = form.elements.device;
 
@@ -33,11 +33,11 @@
   device.addEventListener("change", () => {
     const chosen = device.selectedOptions[0].dataset;
     // A device without a link has none, whatever the one before it had.
-    if (device.value) ["peak", "bandwidth", "link"].forEach((name) => { form.elements[name].value = chosen[name] ?? ""; });
+    if (device.value) sheet.forEach((name) => { form.elements[name].value = chosen[name] ?? ""; });
     keep();
   });
   fields.forEach((name) => form.elements[name].addEventListener("change", () => {
-    if (["peak", "bandwidth", "link"].includes(name)) device.value = "";
+    if (sheet.includes(name)) device.value = "";
     keep();
   }));
   form.addEventListener("reset", (event) => {

@@ -4,7 +4,7 @@ const bookSearch = (() => {
   const EXPLAINS = { chapters: 1, corrections: 0.35, datasets: 0.4, proposal: 0.3, status: 0.3 };
   const LOOKED_UP = /^book\/(api|bibliography|glossary|notation|terminology)$/;
   const FURNITURE = /^(Further reading|Exercises|Check yourself|Summary|Where it breaks|Library shortcut|Research frontier|A practical example)/;
-  const COMMON = new Set("a an and are as at by do does for from how i in is it its many much of on or the to what when which with".split(" "));
+  const COMMON = new Set("a an and are as at by do does for from how i in is it its many me much my need of on or should the to versus vs we what when which with".split(" "));
   const LIKEWISE = 0.25, EXACT = 2; // of a page's other sections; of a heading that begins with what was asked
 
   const MOST = { pages: 20, sections: 3 }; // shown, and of one page
@@ -38,7 +38,7 @@ const bookSearch = (() => {
     const wanted = plain(words);
     const exact = ({ heading, defined }) => plain(heading).replace(/^[\d\s]+/, "").startsWith(wanted) || defined.some((term) => plain(term) === wanted);
     const options = {
-      boost: { heading: 4, terms: 4, title: 2 }, prefix: (word) => word.length > 3, 
+      boost: { heading: 4, terms: 4, title: 2 }, prefix: (word) => word.length > 3,
       fuzzy: (word) => (word.length > 5 ? 0.2 : 0), weights: { fuzzy: 0.15, prefix: 0.4 },
       boostDocument: (id) => explains(documents[id]) * (exact(documents[id]) ? EXACT : 1), bm25: { k: 1.2, b: 0.4, d: 0.5 },
     };

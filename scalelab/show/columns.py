@@ -13,6 +13,7 @@ from scalelab.refusal import Refusal
 from scalelab.show.template import rendered
 from scalelab.tables.text import aligned
 
+LONG = 28  # letters of a cell that may take several lines
 Columns = Mapping[str, Sequence[object] | np.ndarray]  # values by heading
 
 
@@ -29,6 +30,12 @@ class Table:
         self.columns, self.title, self.stamp = list(listed), title, stamp
         cells = [[_cell(value, form) for value in values] for values in listed.values()]
         self.rows = [list(row) for row in zip(*cells, strict=True)]
+
+    @property
+    def looks(self) -> list[str]:
+        """Return the classes of the columns: words stand at the left, and numbers under each other."""
+        first, *others = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        return [_look(first, any), *(_look(cells, all) for cells in others)]
 
     def _repr_html_(self) -> str:
         return rendered("columns.html", table=self)
@@ -50,6 +57,14 @@ def table(
     A measured Sample shows as its median and the interval around it.
     """
     return Table(columns, title, stamp, form)
+
+
+def _look(cells, enough):
+    """Return the classes of a column: words, where enough of its cells begin with a letter."""
+    said = [cell for cell in cells if cell.strip("–")]
+    if not said or not enough(cell[0].isalpha() for cell in said):
+        return ""
+    return "sl-words sl-prose" if max(map(len, said)) > LONG else "sl-words"
 
 
 def _plain(values):

@@ -43,8 +43,10 @@ INKS = {
 }
 POINT = 1.0 / 72.0
 MOST_INSIDE = 6  # series in a legend that still leaves a picture to see
-SMALL = 10.5  # of what is written inside the picture, in points
-INSIDE = 12.0  # of what is written inside a bar, in points; figure.js has it too
+SMALL = 11.3  # of what is written inside the picture, in points: 10 px on a phone
+BAR = 13  # of a bar with a word in it, in points
+TALL = 4.6  # of a picture of more rows of such bars than MOST_ROWS, in inches
+MOST_ROWS = 10
 HAIR = 0.4  # by which a bar of a lane is shorter at either end, in points; figure.js has it too
 
 
@@ -119,9 +121,11 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
 
     with matplotlib.rc_context(style()):
         figure = Figure()
+        x, y = limits([chart])
+        if any(_worded(series) for series in chart.series) and y.high > MOST_ROWS:
+            figure.set_figheight(TALL)
         FigureCanvasAgg(figure)
         axes = figure.subplots()
-        x, y = limits([chart])
         for name, axis in (("x", x), ("y", y)):
             _prepare(axes, name, axis)
         for number, series in enumerate(chart.series):
@@ -223,19 +227,23 @@ def _add(axes: Axes, series: Points, gid: str) -> None:
             axes.plot(xs, ys, color=colour, lw=1.6, gid=f"{gid}-bars")
         axes.plot(series.x, series.y, "o", color=colour, mew=0, label=series.label, gid=gid)
         return
-    # A lane without a bar may get bars with words from a slider.
-    worded = bool(series.inside) or not np.isfinite(series.x).any()
     if series.kind == "lane":
         series = replace(series, x=_apart(axes, series.x))
     looks: dict[str, dict[str, Any]] = {
         "edge": {"linewidth": 1.2},
         "dashed": {"linestyle": (0, (5, 4)), "linewidth": 1.6},
         "joined": {"marker": "o", "markeredgewidth": 0},
-        "lane": {"linewidth": 11 if worded else 7, "solid_capstyle": "butt"},
+        "lane": {"linewidth": BAR if _worded(series) else 7, "solid_capstyle": "butt"},
     }
     axes.plot(
         series.x, series.y, color=colour, label=series.label, gid=gid, **looks.get(series.kind, {})
     )
+
+
+def _worded(series: Points) -> bool:
+    """Whether its bars have words in them, or may get such bars from a slider."""
+    empty = series.kind == "lane" and not np.isfinite(series.x).any()
+    return bool(series.inside) or empty
 
 
 def _apart(axes: Axes, x: np.ndarray) -> np.ndarray:
@@ -262,7 +270,7 @@ def _fill(axes: Axes, series: Points, gid: str) -> None:
             ha="center",
             va="center_baseline",
             color=LIGHT["paper"],
-            fontsize=INSIDE,
+            fontsize=SMALL,
             gid=f"{gid}-inside-{turn}",
         )
 

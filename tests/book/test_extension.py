@@ -238,7 +238,7 @@ def small_book(request, tmp_path_factory):
         (folder / name).parent.mkdir(exist_ok=True)
         copy(ROOT / name, folder / name)
     (folder / "book" / "page.md").write_text(
-        "# A page\n\nLook [there](other.md#somewhere): `a_b.c(d=1.5, e)`.\n\n```{cite-this-book}\n```\n"
+        "# A page\n\nLook [there](other.md#somewhere): `queue_of.calls(share=1.5, e)`, `batch_size`.\n\n```{cite-this-book}\n```\n"
     )
     (folder / "book" / "other.md").write_text("# Another\n\n(somewhere)=\n## Far down\n\nHere.\n")
     title = nbformat.v4.new_markdown_cell("# A chapter")
@@ -311,10 +311,11 @@ def test_a_link_to_a_label_on_another_page_leads_there_and_not_to_its_top(small_
 
 def test_code_among_text_breaks_after_its_punctuation_and_reads_as_it_did(small_book):
     _, page, _ = small_book
-    code = page.select_one("code.literal")
-    assert code.text == "a_b.c(d=1.5, e)"
+    code, short = page.select("p > code.literal")
+    assert code.text == "queue_of.calls(share=1.5, e)"
     assert code.decode_contents().count("<wbr") == 3
-    assert [mark.previous_sibling for mark in code.select("wbr")] == ["a_", "b.", "c("]
+    assert [mark.previous_sibling for mark in code.select("wbr")] == ["queue_", "of.", "calls("]
+    assert not short.select("wbr"), "it fits on the next line"
 
 
 def test_a_chapter_is_executed_in_private_and_its_own_warnings_are_kept(scalebook, capfd):

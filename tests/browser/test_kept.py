@@ -1,4 +1,4 @@
-"""What readers tell a page stays in their browser: their hardware, and what they guessed."""
+"""What readers tell a page stays in their browser: their hardware, what they guessed, how far they read."""
 
 import pytest
 from playwright.sync_api import expect
@@ -90,8 +90,22 @@ def test_typed_numbers_move_a_figure_to_the_nearest_stop_and_clearing_forgets_th
     assert kept(panel) is None
 
 
+def test_what_fits_is_counted_for_the_memory_one_has_and_boxes_are_of_a_like_device(panel, book):
+    for name, fits, box in (
+        ("L4", "RTX 4090", "DGX H100"),
+        ("A100 SXM 80GB", "H100 SXM", "DGX A100"),
+        ("MI300X", "B200 SXM", "DGX H200"),
+        ("EPYC 9654", "H100 SXM", "DGX H100"),
+    ):
+        panel.open((book / "book" / "my_hardware.html").as_uri())
+        panel.page.get_by_label("Device", exact=True).select_option(name)
+        assert stops(panel, book, "02_hardware") == {"memory": fits, "peak bandwidth": box}
+    figure = panel.page.locator(".sl-figure", has=panel.page.locator("[data-follows=memory]"))
+    assert "on H100 SXM" in figure.locator(".sl-title").inner_text()
+
+
 def test_every_figure_that_follows_leads_to_the_panel_and_others_do_not(stranger, book):
-    for name, count in (("07_roofline", 2), ("09_cost", 1), ("05_laws", 0)):
+    for name, count in (("02_hardware", 2), ("07_roofline", 2), ("09_cost", 1), ("05_laws", 0)):
         stranger.open((book / "chapters" / f"{name}.html").as_uri())
         links = stranger.page.locator(".sl-mine a")
         assert links.count() == count, name
@@ -112,7 +126,7 @@ def stops(one, book, chapter):
 
 
 USUAL = {
-    "08_network": {"latency": "5 µs", "network": "50 GB/s"},
+    "08_network": {"latency": "5 µs", "network": "50 GB/s", "peak bandwidth": "DGX H100"},
     "09_cost": {"price": "2", "network": "10"},
 }
 
@@ -129,9 +143,13 @@ def test_wire_and_price_move_the_figures_of_network_and_cost_until_they_are_forg
     panel.page.get_by_label("Latency").fill("3")
     panel.page.get_by_label("Price").fill("3.1")
     panel.page.get_by_label("Price").press("Tab")
-    assert stops(panel, book, "08_network") == {"latency": "2 µs", "network": "12.5 GB/s"}
+    moved = {"latency": "2 µs", "network": "12.5 GB/s"}
+    assert stops(panel, book, "08_network") == USUAL["08_network"] | moved
     panel.page.reload()
-    assert notes(panel) == ["Starts nearest to your hardware: latency α, link 1/β."]
+    assert notes(panel) == [
+        "Starts nearest to your hardware: latency α, link 1/β.",
+        "Can start from your hardware: box.",
+    ]
     slider = panel.page.get_by_role("slider", name="link 1/β")
     assert slider.get_attribute("aria-valuetext") == "12.5 GB/s"
     assert stops(panel, book, "09_cost") == {"price": "3", "network": "100"}
@@ -328,3 +346,47 @@ def test_pages_that_are_no_notebooks_keep_a_guess_too_and_repeat_it_inside_the_f
     assert said(stranger).count() == 0
     stranger.page.locator(".admonition.answer").get_by_role("button").click()
     assert said(stranger).all_inner_texts() == ["You guessed: 0.625"]
+
+
+READ = "03_study"
+
+
+def scroll(one, *shares):
+    """Go to these shares of the page, one after the other, and be seen there."""
+    for share in shares:
+        one.page.evaluate("share => scrollTo(0, share * document.body.scrollHeight)", share)
+        one.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+
+
+def progress(one):
+    """What is kept of the chapter, what the list of pages says of it, and what the line under its title offers."""
+    known = one.page.evaluate("JSON.parse(localStorage.getItem('scalelab-read') ?? '{}')")
+    told = one.page.locator(".bd-sidebar-primary a[style*='--read']").evaluate_all(
+        "all => Object.fromEntries(all.map((one) => [one.textContent.trim().slice(0, 3), one.title]))"
+    )
+    return known.get(f"chapters/{READ}", 0), told["3.3"], one.page.locator(".book-time a")
+
+
+def test_a_chapter_is_read_as_far_as_one_came_and_goes_on_there(visit, book):
+    """And what one only jumped to is not read: whoever looks up the last section has read nothing."""
+    one = visit(plain=True, reduced_motion="reduce")
+    file = (book / "chapters" / f"{READ}.html").as_uri()
+    one.open(file)
+    scroll(one, 1)
+    share, told, offer = progress(one)
+    assert (share, told, offer.count()) == (0, "", 0)
+    assert one.page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--far')") == "1"
+    scroll(one, *(step / 100 for step in range(0, 51)))
+    one.open((book / "chapters" / "01_speedup.html").as_uri())
+    share, told, _ = progress(one)
+    assert share == pytest.approx(0.52, abs=0.04)
+    assert told == f"{100 * share:.0f}% read"
+    one.open(file)
+    *_, offer = progress(one)
+    assert offer.inner_text().startswith("Go on with ")
+    offer.click()
+    assert one.page.evaluate("scrollY / document.body.scrollHeight") == pytest.approx(share, abs=0.1)
+    scroll(one, *(step / 100 for step in range(45, 101)))
+    one.open(file)
+    share, told, offer = progress(one)
+    assert (share, told, offer.count()) == (1, "100% read", 0)

@@ -196,11 +196,24 @@ def test_no_figure_is_torn_from_its_caption(paper):
     told, torn = 0, []
     for number, text in enumerate(paper.words, 1):
         called = len(re.findall(r"Figure\s\d+\.", text))
-        ends = len(re.findall(r"Its (?:numbers|steps, one by one):\s*on\s*the\s*page", text))
+        ends = len(re.findall(r"Its (?:numbers|steps, one by one):\s*(?:on\s*the\s*)?page", text))
         told += ends
         torn += [(number, called, ends)] * (called < ends)
     nothing(torn)
     assert told >= 5 * len(paper.slugs)
+
+
+def test_the_numbers_of_a_figure_are_on_the_page_that_it_names(paper):
+    start = dict(paper.bookmarks)[tight("The numbers of the figures")]
+    told = []
+    for number, page in enumerate(paper.pdf.pages[: start - 1], 1):
+        named = re.findall(r"Its numbers:\s*page\s*(\d+)", paper.words[number - 1])
+        links = [note.get_object().get("/Dest", "") for note in page.get("/Annots", [])]
+        there = [paper.pdf.named_destinations[one] for one in links if "-numbers-" in one]
+        assert sorted(map(int, named)) == sorted(map(paper.page, there)), number
+        told += named
+    tables = re.findall(r"Figure\s\d+\.", " ".join(paper.words[start - 1 :]))
+    assert len(tables) == len(told) >= 5 * len(paper.slugs)
 
 
 WIDE = """() => {

@@ -16,6 +16,21 @@ def test_the_first_column_names_the_rows():
     assert '<th scope="row">1</th><td>1</td>' in html
 
 
+def test_words_stand_at_the_left_and_only_long_ones_take_several_lines():
+    """Or the table of published upgrades, whose last column says what was set, is cut on a wide screen."""
+    told = "layers split over 4 GPUs on H100, over 2 on H200"
+    columns = {
+        "job": ["3D U-Net", "BERT"],
+        "gain": ["1.04 ± 0.01", "–"],
+        "K": [1, 2],
+        "set": ["", told],
+    }
+    assert table(columns, "t").looks == ["sl-words", "", "", "sl-words sl-prose"]
+    html = table(columns, "t")._repr_html_()
+    assert '<th scope="col" class="sl-words">job</th><th scope="col">gain</th>' in html
+    assert f'<td>–</td><td>2</td><td class="sl-words sl-prose">{told}</td>' in html
+
+
 def test_text_in_a_cell_cannot_become_markup():
     assert "<img" not in table({"who": ["<img src=x>"]}, "<img>")._repr_html_()
 

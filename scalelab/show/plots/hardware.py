@@ -12,7 +12,7 @@ from scalelab.models.machines import failures, hardware, memory, rungs, up_or_ou
 from scalelab.models.scaling import laws, speedup
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL, bars
+from scalelab.show.plots import MODEL, bars, yours
 
 SMALL, BIG = "A100 SXM 40GB", "H200 SXM"
 # What a driver reports is in no data sheet.
@@ -32,6 +32,11 @@ SPLITS = ("nothing", "optimizer", "and gradients", "and weights")  # the stages 
 DEVICES = 2.0 ** np.arange(11)
 GPU_LIFE = 54 * 86400 / 419 * 16384  # seconds between interruptions per GPU: Llama 3, section 3.3.4
 LAYERED = 4096  # tokens in a sequence, where layers are split
+# In the rendered book these two start from the reader's own: what a device holds, and what stands in a box.
+HOLDING = yours.holding(
+    ("T4", "RTX 4090", "A100 SXM 40GB", "H100 SXM", "H200 SXM", "B200 SXM"),
+)
+BOX = yours.boxes()
 
 
 def two_quotes(gain: float, price: float, most: float = 0.3) -> Chart:
@@ -245,40 +250,41 @@ def saving(write: float, mttf: float) -> Chart:
     )
 
 
-def budget(purpose: str, billions: int, split: str, sequences: int, context: int) -> Chart:
+def budget(
+    device: str, purpose: str, billions: int, split: str, sequences: int, context: int
+) -> Chart:
     """What each of K devices holds of a model, of what passes through it, and of the optimizer's part."""
+    limit = hardware.device(device).memory
+    assert limit is not None  # those of the slider have memory of their own
     counts = np.arange(1.0, DEVICES[-1] + 1)
     piles = _bytes_by_part(purpose, billions, split, sequences, context, counts)
-    whole = sum(piles.values())
     parts = {name: sizes[DEVICES.astype(int) - 1] for name, sizes in piles.items()}
     series, below = [], np.zeros_like(DEVICES)
     for tone, (name, size) in enumerate(parts.items(), 1):
         above = below + size / 1e9
         series.append(Points(name, DEVICES, size / 1e9, "part", tone=tone, low=below, high=above))
         below = above
-    readouts = {}
-    for tone, name in ((0, "H100 SXM"), (3, "B200 SXM")):
-        limit = hardware.device(name).memory
-        assert limit is not None  # both sheets say it
-        line = np.full_like(DEVICES, limit / 1e9)
-        series.append(Points(f"memory of one {name}", DEVICES, line, "dashed", tone=tone))
-        fits = counts[whole <= limit]
-        readouts[f"Fits on {name} from"] = (
-            units.counted(int(fits[0]), "device", grouped=True) if fits.size else "no number here"
-        )
+    line = np.full_like(DEVICES, limit / 1e9)
+    series.append(Points("memory of the device", DEVICES, line, "dashed", tone=0))
+    fits = counts[sum(piles.values()) <= limit]
     at = int(np.flatnonzero(DEVICES == 64)[0])
     largest = max(parts, key=lambda name: parts[name][at])
-    readouts["Each of 64 holds"] = units.text(1e9 * below[at], "B")
-    readouts["Most of that"] = f"{largest}, {units.text(parts[largest][at], 'B')}"
     return Chart(
-        f"{billions} billion parameters, each device with {sequences} × {context:,} tokens",
+        f"{billions} billion parameters on {device}, each with {sequences} × {context:,} tokens",
         Axis("devices", log=True, ticks=tuple(DEVICES[::2])),
         Axis("GB on each device", low=0.0, high=240.0),
         tuple(series),
-        readouts,
+        {
+            "One of them holds": units.text(limit, "B"),
+            "It fits from": units.counted(int(fits[0]), "device", grouped=True)
+            if fits.size
+            else "no number here",
+            "Each of 64 needs": units.text(1e9 * below[at], "B"),
+            "Most of that": f"{largest}, {units.text(parts[largest][at], 'B')}",
+        },
         MODEL,
         "What is split gets thinner towards the right; what is not keeps its thickness on any number of "
-        "devices. A model fits where the pile stays below a dashed line.",
+        "devices. A model fits where the pile stays below the dashed line.",
     )
 
 

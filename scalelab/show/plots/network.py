@@ -22,7 +22,7 @@ from scalelab.models.network import (
 )
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL, POWERS
+from scalelab.show.plots import MODEL, POWERS, yours
 from scalelab.show.sliders import Slider
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ LATENCY = Slider("latency α", (2e-6, 5e-6, 25e-6), start=5e-6, unit="s", follow
 LINKS = (1.25e9, 12.5e9, 50e9, 450e9)  # from 10 Gbit/s to a card of 400, and NVLink
 # One layer of a model of 70 billion parameters, or experts 1,024 wide in place of its feed-forward.
 LAYER = ledger.Layer(855_638_016, 8192, expert=3 * 8192 * 1024, chosen=8)
-GPUS = 8  # of a node
+BOX = yours.boxes()
 _DASHED = ("halving-doubling",)
 LINK = Slider("link 1/β", LINKS, start=50e9, unit="B/s", follows="network")
 
@@ -397,22 +397,26 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
     )
 
 
-def clocks(tokens: float) -> Chart:
-    """Three roofs of one H100, by memory, NVLink and network card, and what training sends over each.
+def clocks(box: str, tokens: float) -> Chart:
+    """Three roofs of a GPU, by memory, NVLink and network card, and what training sends over each.
 
-    A node has eight of each. Sixteen nodes share the gradients, and a card carries an eighth of them.
-    What else goes by card goes between eight GPUs that sit in eight nodes, so each has a card of its own.
+    Sixteen boxes share the gradients, and a card carries one GPU's part of them. What else goes by card
+    goes between the GPUs of as many boxes, so each has a card of its own.
     """
-    gpu = hardware.device("H100 SXM")
-    peak = hardware.peak(gpu, "bf16 tensor")
-    ways = {"memory": gpu.bandwidth, "NVLink": 450e9, "card": 50e9}
-    rows = ledger.ledger(LAYER, tokens, GPUS)
+    node = hardware.node(box)
+    peak = hardware.peak(node.device, "bf16 tensor")
+    ways = {
+        "memory": node.device.bandwidth,
+        "NVLink": node.inside.bandwidth,
+        "card": node.outside_bandwidth / node.count,
+    }
+    rows = ledger.ledger(LAYER, tokens, node.count)
     gradients, states = rows["DDP"].intensity, rows["tensor"].intensity
-    many = ledger.ledger(LAYER, tokens, 16 * GPUS)["DDP"].intensity
+    many = ledger.ledger(LAYER, tokens, 16 * node.count)["DDP"].intensity
     experts = rows["expert"].intensity
     at = np.union1d(np.geomspace(30, 3e5, 41), [peak / b for b in ways.values()])
     # All have the same flat, so the slower ways end where they meet it.
-    last = {name: at[-1] if b == gpu.bandwidth else peak / b for name, b in ways.items()}
+    last = {name: at[-1] if name == "memory" else peak / b for name, b in ways.items()}
     series = [
         Points(
             f"roof of {name}",
@@ -425,7 +429,7 @@ def clocks(tokens: float) -> Chart:
     points = {
         ("weights", "from memory"): (float(tokens), "memory"),
         ("gradients", "by NVLink"): (gradients, "NVLink"),
-        ("gradients", "by 8 cards"): (GPUS * many, "card"),
+        ("gradients", f"by {node.count} cards"): (node.count * many, "card"),
         ("tensor parallel", "by NVLink"): (states, "NVLink"),
         ("tensor parallel", "by card"): (states, "card"),
         ("experts", "by card"): (experts, "card"),
@@ -436,7 +440,7 @@ def clocks(tokens: float) -> Chart:
         reached = [roofline.attainable(x, peak, b) / 1e12 for x in where]
         series.append(Points(f"{way}: {', '.join(sent)}", where, reached, "points", tone=tone))
     return Chart(
-        f"One H100 and its three clocks, {int(tokens):,} tokens in a step",
+        f"A GPU of a {box} and its three clocks, {int(tokens):,} tokens in a step",
         Axis("FLOP per byte that goes this way", True, 30, ticks=(100, 1e3, 1e4, 1e5)),
         Axis("at most, TFLOP/s", True, 1, 2500, ticks=(1, 10, 100, 1000)),
         tuple(series),

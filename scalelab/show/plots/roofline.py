@@ -12,36 +12,13 @@ from scalelab.models.machines import hardware, reached
 from scalelab.records import Sample, Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, SHEETS, Values
-from scalelab.show.sliders import Slider
+from scalelab.show.plots.yours import best_format, devices, roof
 
 DEVICES = ("A100 SXM 40GB", "A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
 FORMAT = "bf16 tensor"
-
-
-def best_format(device: hardware.Device) -> tuple[str, float, int]:
-    """The format that the book computes with on a device, its dense peak, and the bytes of a number.
-
-    It is bf16 where a device has it, or the next that it has, as the panel My hardware says.
-    """
-    formats = {"bf16": 2, "fp16": 2, "fp32": 4}
-    name = next(one for one in formats if hardware.fastest(device, one))
-    return name, hardware.fastest(device, name), formats[name]
-
-
-def _roof(name: str) -> tuple[float, float]:
-    device = hardware.device(name)
-    return best_format(device)[1], device.bandwidth
-
-
-def _following(devices: Sequence[str], within: float = np.inf) -> Slider:
-    """A slider over devices that in the rendered book starts from the reader's own."""
-    near = [_roof(name) for name in devices]
-    return Slider("device", devices, "H100 SXM", "", "peak bandwidth", near, within)
-
-
-YOURS = _following(sorted(hardware.names(), key=_roof))  # a step to the right is a higher roof
-# Of so few none may be near: whoever has a processor is not shown a GPU as the nearest.
-FOUND = _following(("H100 SXM", "H200 SXM", "B200 SXM"), within=1.5)
+# A step to the right is a higher roof.
+YOURS = devices(sorted(hardware.names(), key=lambda name: roof(hardware.device(name))))
+FOUND = devices(("H100 SXM", "H200 SXM", "B200 SXM"), within=1.5)
 TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 RATES = tuple(10.0 ** np.arange(-3, 6))
 WIDTH = 2  # bytes of such a number

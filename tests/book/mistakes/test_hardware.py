@@ -353,7 +353,7 @@ def test_the_fewest_devices_of_a_view_are_counted_one_by_one(view, limit):
         return active + memory.training_bytes(1e9 * billions, count, training[0], stage=stage)
 
     fits = [k for k in range(1, 1025) if each(k) <= hardware.device(limit).memory]
-    said = figures.budget(*view).readouts[f"Fits on {limit} from"]
+    said = figures.budget(limit, *view).readouts["It fits from"]
     assert int(said.split()[0].replace(",", "") if fits else 0) == min(fits, default=0)
 
 

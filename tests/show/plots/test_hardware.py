@@ -101,3 +101,14 @@ def test_a_memory_that_feeds_all_cores_is_not_said_to_bend(fed, one):
     same = np.allclose(feeds.y, amdahl.y)
     assert same is one
     assert ("two lines are one" in chart.see) is one
+
+
+def test_a_laptops_card_serves_what_its_memory_holds():
+    """By hand: 8 billion numbers of 2 bytes, and a cache of 8 × 2,048 tokens of 131,072 bytes each."""
+    needs = 16e9 + 8 * 2048 * 131072
+    for name in hardware.HOLDING.values:
+        said = hardware.budget(name, "serve", 8, "nothing", 8, 2048).readouts
+        assert said["Each of 64 needs"] == "18.1 GB"
+        fits = machines.device(name).memory >= needs
+        assert said["It fits from"] == ("1 device" if fits else "no number here"), name
+    assert machines.device("T4").memory < needs < machines.device("RTX 4090").memory

@@ -1,6 +1,7 @@
 """The figures of section 3.8, against what they draw from."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -164,7 +165,7 @@ def test_every_figure_says_what_to_see():
         figures.sweep("two", {"a": fit, "b": fit}),
         figures.sweep("naive", {"a": fit}, naive=lambda m: m),
         figures.choice(8, 1e6, 5e-6, 50e9),
-        figures.clocks(1024),
+        figures.clocks("DGX H100", 1024),
         figures.critical(6.4, 1e9, CARD),
         figures.exposed(100e6, 0.030, 8, SLOW),
         figures.rounds(CARD, 1e6),
@@ -186,13 +187,26 @@ def test_a_few_rows_and_all_of_them_are_drawn_as_they_were_published():
     assert every.y == pytest.approx(2 * 7 / 8 * sweep.size / sweep.seconds / 1e9)
 
 
-@pytest.mark.parametrize("tokens", [256, 65536])
-def test_no_two_roofs_of_the_clocks_share_a_flat(tokens):
-    memory, *slower = (one for one in figures.clocks(tokens).series if one.label.startswith("roof"))
-    assert memory.y[-1] == pytest.approx(989.5)
+@pytest.mark.parametrize(
+    ("box", "tokens", "peak"), [("DGX H100", 256, 989.5), ("DGX B200", 65536, 2250)]
+)
+def test_no_two_roofs_of_the_clocks_share_a_flat(box, tokens, peak):
+    chart = figures.clocks(box, tokens)
+    memory, *slower = (one for one in chart.series if one.label.startswith("roof"))
+    assert memory.y[-1] == pytest.approx(peak)
     for one in slower:
         assert np.diff(np.log(one.y)) == pytest.approx(np.diff(np.log(one.x)))
-        assert one.y[-1] == pytest.approx(989.5)  # each ends on the flat
+        assert one.y[-1] == pytest.approx(peak)  # each ends on the flat
+
+
+@pytest.mark.parametrize("box", figures.BOX.values)
+def test_tensor_parallelism_keeps_up_inside_each_box_and_nowhere_outside(box):
+    """As the text after the figure says, whichever box the reader has."""
+    said = figures.clocks(box, 1024).readouts
+    for way, keeps_up in (("NVLink", True), ("card", False)):
+        told = said[f"tensor parallel, by {way}"].replace(",", "")
+        sent, ridge = map(float, re.findall(r"\d+", told))
+        assert (sent > 2 * ridge, sent < ridge / 2) == (keeps_up, not keeps_up), told
 
 
 def test_a_doubling_more_than_doubles_the_rounds_of_a_ring():
