@@ -109,7 +109,7 @@ def judge(
 
 
 def sweeps() -> list[Case]:
-    """Return four ways through a long vector: read, updated, copied, read in parts abreast. Section 3.7."""
+    """Return ways through memory: one vector or two read, updated, copied, parts abreast. Section 3.7."""
     import torch
 
     x, y, total = torch.randn(_LONG), torch.randn(_LONG), torch.empty(())
@@ -123,6 +123,8 @@ def sweeps() -> list[Case]:
 
     return [
         case("read", _LONG, once, partial(torch.sum, x, 0, out=total), once),
+        # From two vectors at once more lines are on their way than from one.
+        case("read, two at once", 2 * _LONG, 2 * once, partial(torch.dot, x, y), 2 * once),
         case("update in place", _LONG, 2 * once, partial(y.mul_, -1.0), once),
         case("copy", 0, 2 * once, partial(y.copy_, x), 2 * once),
         case("read, four abreast", 2 * _LONG, 1.25 * once, along, 1.25 * once),

@@ -87,11 +87,10 @@ def open_loop(server: Service, arrivals: ArrayLike) -> Load:
     """Send a request at each of these times, whether or not those before it are answered."""
     arrivals = _times(arrivals)
 
-    async def one(run, planned):
-        await run.until(planned)
-        await run.ask(planned, lambda: _exchange(server))
+    def ask(run, planned):
+        return run.ask(planned, lambda: _exchange(server))
 
-    return _load("open loop", [server], lambda run: [one(run, a) for a in arrivals.tolist()])
+    return _load("open loop", [server], lambda run: [_each_when_due(run, arrivals, ask)])
 
 
 def closed_loop(server: Service, clients: int, seconds: float, think: float = 0.0) -> Load:
@@ -140,18 +139,26 @@ def hedged_loop(
     arrivals = _times(arrivals)
     delay = real("delay", delay, "it is how long to wait before the second copy", 0, 3600)
     rng = np.random.default_rng(whole("seed", seed, "it starts the random numbers", 0))
-    turns = rng.integers(2, size=len(arrivals)).tolist()
+    turns = iter(rng.integers(2, size=len(arrivals)).tolist())
 
-    async def one(run, planned, turn):
-        await run.until(planned)
+    def ask(run, planned):
+        turn = next(turns)
         pair = servers[turn], servers[1 - turn]
-        await run.ask(planned, lambda: _first_answer(run, pair, delay, cancel))
+        return run.ask(planned, lambda: _first_answer(run, pair, delay, cancel))
 
     return _load(
         f"open loop, hedged, {'cancelled' if cancel else 'never cancelled'}",
         servers,
-        lambda run: [one(run, a, turn) for a, turn in zip(arrivals.tolist(), turns, strict=True)],
+        lambda run: [_each_when_due(run, arrivals, ask)],
     )
+
+
+async def _each_when_due(run, arrivals, ask):
+    """Begin each request at its time; thousands begun beforehand, only to wait, make the first ones late."""
+    async with asyncio.TaskGroup() as group:
+        for planned in arrivals.tolist():
+            await run.until(planned)
+            group.create_task(ask(run, planned))
 
 
 async def _first_answer(run, pair, delay, cancel):
@@ -184,8 +191,8 @@ class _LoadRun:
         return time.perf_counter() - self._begun
 
     async def until(self, moment):
-        if (left := moment - self.now()) > 0:
-            await asyncio.sleep(left)
+        # Whoever is late already lets the others have a turn all the same.
+        await asyncio.sleep(max(moment - self.now(), 0))
 
     async def ask(self, planned, exchange):
         sent = self.now()

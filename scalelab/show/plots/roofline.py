@@ -271,7 +271,7 @@ def both_counts(names: Sequence[str], named: Values, fetched: Values, stamp: Sta
         for name, one, other in zip(names, named, fetched, strict=True)
     }
     return bars(
-        "Three ways through memory, by both counts",
+        "Ways through memory, by both counts",
         "GB/s",
         rows,
         stamp,

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import types
 
 import numpy as np
 import pytest
@@ -261,3 +262,20 @@ def test_the_weak_study_grows_its_learning_rate_too():
     one, two = (capstone.Settings("weak", weak=True).at(count) for count in (1, 2))
     assert [b / a for a, b in zip(one, two, strict=True)] == [2, 2, 2]
     assert "The learning rate grows with the batch" in said("a data set that grows")
+
+
+@pytest.mark.parametrize(("slow", "stretches"), [(range(300, 330), 1), (range(0, 3000, 100), 30)])
+def test_a_stumble_is_told_from_a_load_by_when_the_slow_answers_were_planned(
+    slow, stretches, capsys
+):
+    """The chapter had the reader repeat a cell in which the client's own start was the stumble."""
+    planned, answered = np.arange(3000) * 0.0005 + 0.00025, np.full(3000, 0.001)
+    answered[list(slow)] = 0.06
+    run = types.SimpleNamespace(planned=planned, response=answered, late=np.full(3000, 2e-4))
+    (cell,) = (code for code in chapter("10_rubric").code if "calm.late" in code)
+    exec(cell, {"np": np, "calm": run, "slow": (0, 0.06), "arrivals": planned})
+    assert capsys.readouterr().out.splitlines() == [
+        f"planned in {stretches} of 30 stretches of 50 ms",
+        "the client was up to 0.2 ms late itself",
+    ]
+    assert "the p50 does not notice" not in said("One stumble during the open run")

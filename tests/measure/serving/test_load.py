@@ -1,5 +1,6 @@
 """Load on a real service: what is planned, sent and answered. Only lower bounds: a machine may be busy."""
 
+import asyncio
 import contextlib
 import itertools
 import socket
@@ -103,6 +104,38 @@ def test_followed_request_by_request_nobody_was_answered_before_the_queue_allows
     least = simulated.waiting(run.planned, run.busy) + run.busy
     # The server's own clock stops a moment after the client has read the answer.
     assert (run.response.sum()) >= 0.95 * least.sum()
+
+
+class Immediate:
+    """A service that answers at once and notes how many tasks its client has meanwhile."""
+
+    def __init__(self):
+        self.tasks = []
+
+    def busy(self):
+        return []
+
+    async def exchange(self, server, path=""):
+        self.tasks.append(len(asyncio.all_tasks()))
+
+
+@pytest.mark.parametrize(
+    "way", [load.open_loop, lambda s, planned: load.hedged_loop((s, s), planned, 60)]
+)
+def test_thousands_of_planned_requests_do_not_hold_up_the_first(way, monkeypatch):
+    """A task was made for each before any was sent, for 30 ms, and all that was planned then came late."""
+    service = Immediate()
+    monkeypatch.setattr(load, "_exchange", service.exchange)
+    run = way(service, [0.0] + [0.05] * 3000)
+    assert len(run.response) == len(service.tasks) == 3001
+    assert service.tasks[0] <= 4  # the run, who plans, who asks, and who asks for a second copy
+
+
+def test_who_is_late_with_all_requests_sends_the_first_before_the_last_is_planned(monkeypatch):
+    service = Immediate()
+    monkeypatch.setattr(load, "_exchange", service.exchange)
+    load.open_loop(service, np.zeros(3000))
+    assert max(service.tasks) <= 4
 
 
 def test_a_service_that_fails_is_told_from_a_slow_one():
