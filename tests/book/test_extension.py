@@ -20,6 +20,7 @@ from docutils.utils import new_document
 from sphinx.application import Sphinx
 from sphinx.errors import ConfigError
 
+from scalelab.show import claim
 from tests.notebooks import ROOT
 from tests.sampling import sampled
 
@@ -434,3 +435,36 @@ def test_a_run_keeps_the_machine_it_was_first_seen_on(tmp_path):
     assert remember(file, {"a": 1.5, "b": 9.5, "d": 9.75}, {"name": "third"}) == again
     file.write_text('{"a": ')  # a build that was cut off
     assert remember(file, {"a": 1.5}, {"name": "new"}) == {"a": {"name": "new", "ended": 1.5}}
+
+
+def test_the_status_page_has_a_row_for_every_claim_of_every_chapter(tmp_path, monkeypatch):
+    executions = extension("executions")
+    claims = {
+        "one": [claim("It is fast", least=1.0, otherwise="Look.")(value) for value in (0.5, 2.0)],
+        "two": [claim("It waits", most=3.0, unit="s", otherwise="Look.")(1.0)],
+    }
+    for name in claims:
+        nbformat.write(
+            nbformat.v4.new_notebook(metadata={"name": name}), tmp_path / f"{name}.ipynb"
+        )
+
+    def executed(source):
+        outputs = [
+            nbformat.v4.new_output("display_data", one._repr_mimebundle_())
+            for one in claims[source.metadata.name]
+        ]
+        return None, nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell("", outputs=[one]) for one in outputs]
+        )
+
+    cache = SimpleNamespace(merge_match_into_notebook=executed)
+    monkeypatch.setattr(executions, "get_cache", lambda _: cache)
+    env = SimpleNamespace(doc2path=lambda name: tmp_path / f"{name}.ipynb")
+    page = SimpleNamespace(_cache=tmp_path, env=env, _chapter=nodes.Text)
+    table = executions.PutTables._claims(page, list(claims))
+    told = [[cell.astext() for cell in row.children] for row in table.findall(nodes.row)][1:]
+    assert [(row[0], row[1], row[-1]) for row in told] == [
+        ("one", "It is fast", "did not hold"),
+        ("one", "It is fast", "held"),
+        ("two", "It waits", "held"),
+    ]

@@ -232,3 +232,15 @@ def test_the_top_level_is_closed():
     )
     top = {line.split("/")[0] for line in listed.stdout.splitlines()}
     assert {name for name in top if not name.startswith(".")} <= TOP_LEVEL
+
+
+@written
+def test_a_claim_stands_before_its_measurement_and_is_tried_once(slug):
+    """Its cell ends with its name, so that the page shows it; one later cell has the verdict."""
+    code = chapter(slug).code
+    for at, source in enumerate(code):
+        for name in re.findall(r"^(\w+) = show\.claim\(", source, re.MULTILINE):
+            assert source.strip().splitlines()[-1] == name
+            tried = [i for i, one in enumerate(code) if re.search(rf"(?<![\w.]){name}\(", one)]
+            assert len(tried) == 1, name
+            assert tried[0] > at, name

@@ -103,37 +103,22 @@ def far_bytes(near: float, ways: Mapping[str, float]) -> Chart:
 
 def published_gains(runs: Sequence[upgrades.Upgrade], faster: float) -> Chart:
     """Published gains of an upgrade with their uncertainty, beside what its faster memory can give."""
-    places = np.arange(1.0, len(runs) + 1)
-    gains = np.array([run.gain for run in runs])
-    errors = np.array([run.error for run in runs])
-    ends = [places[0], places[-1]]
-    return Chart(
+    gains = {_job(one): (one.gain - one.error, one.gain, one.gain + one.error) for one in runs}
+    return bars.between(
         "From eight H100 to eight H200, job by job",
-        Axis("job", low=0.4, high=len(runs) + 0.6, ticks=tuple(places)),
         Axis("times as fast", low=0.9, high=1.6),
-        (
-            Points("if all waits for memory", ends, [faster] * 2, "dashed", tone=2),
-            Points("if nothing does", ends, [1, 1], "dashed", tone=0),
-            Points(
-                "published, ± its uncertainty",
-                places,
-                gains,
-                "points",
-                tone=1,
-                low=gains - errors,
-                high=gains + errors,
-            ),
-        ),
-        stamp=MLPERF,
-        see="The jobs stand in the order of the table. The first alone reaches what a faster memory can "
-        "give; the others stay in the lower half, the last two within their bars of no gain.",
+        gains,
+        {"if all waits for memory,": round(faster, 3), "if nothing does,": 1},
+        MLPERF,
+        "The jobs stand in the order of the table, each with its uncertainty. The first alone reaches what "
+        "a faster memory can give; the others stay in the lower half, the last two within theirs of no gain.",
     )
 
 
 def upgrade_bills(runs: Sequence[upgrades.Upgrade], dearer: float) -> Chart:
     """What each job costs on the better machine, over its bill on the old one, between its errors."""
     bills = {
-        one.job.split(" (")[0]: (
+        _job(one): (
             dearer / (one.gain + one.error),
             dearer / one.gain,
             dearer / (one.gain - one.error),
@@ -149,6 +134,11 @@ def upgrade_bills(runs: Sequence[upgrades.Upgrade], dearer: float) -> Chart:
         "Left of the dashed line a job is cheaper on the better machine. A bar that crosses the line leaves "
         "it open.",
     )
+
+
+def _job(run):
+    """Return the name of a job without what stands behind it in brackets."""
+    return run.job.split(" (")[0]
 
 
 def fast_reach(wanted: float = 405e9) -> Chart:
