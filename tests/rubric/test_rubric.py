@@ -266,6 +266,9 @@ def test_the_noise_of_fifty_seeds_leaves_a_published_study_undecided():
     series = datasets.load("nv_gnmt_dgx1_v100_fp16")
     assert "50 seeds, epoch 6: mean 24.423, sd 0.159" in series.columns[0].note
     rows = rubric.of_series(series, price=3)
+    assert (
+        rows.stamp.kind == "published"
+    )  # nobody recorded it for the book: it has no machine and no date
     noise = rubric.Noise(0.159, runs=50)
     verdicts = {
         tolerance: [

@@ -464,11 +464,6 @@ WRONG = {
         (2, "round down", _memory(fits="math.ceil((chat.memory / chat.layers - 2 * W) / C)")),
         (
             2,
-            "that takes GB for GiB",
-            _memory(fits="int((chat.memory * 1.024**3 / chat.layers - 2 * W) / C)"),
-        ),
-        (
-            2,
             "the weights take their place first",
             _memory(fits="int(chat.memory / chat.layers / C)"),
         ),

@@ -105,3 +105,18 @@ def test_in_a_register_a_number_goes_nowhere():
 def test_what_is_no_ladder_is_refused(bandwidths, caches):
     with pytest.raises(Refusal, match="must"):
         carried(bandwidths, caches, STAMP)
+
+
+def test_a_cache_that_holds_a_whole_vector_is_not_said_to_hold_a_piece():
+    """Nor do a, b and c lie in memory because no cache could hold them."""
+    frames = drawn(CACHES | {"L3": 384 * 2**20})["two operations"].frames
+    assert "nothing of them in a cache" in frames[0].caption
+    down = next(one.caption for one in frames if one.facts["Moves in this step"] == "t down to L3")
+    assert "L3 holds it" in down
+    assert "at once" not in down
+    piece = next(
+        one.caption
+        for one in drawn()["in pieces"].frames
+        if "t down to L2" in one.facts["Moves in this step"]
+    )
+    assert "at once" in piece
