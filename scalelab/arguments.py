@@ -74,9 +74,13 @@ def expected(low: float, high: float, above: bool = False) -> str:
 
 
 def shown(given: object) -> str:
-    """Write any value on one line of at most sixty characters."""
+    r"""Write any value on one line of at most sixty characters, a backslash as it was typed.
+
+    >>> print(shown(r"C:\runs\d+"), shown(("a", 1)))
+    'C:\runs\d+' ('a', 1)
+    """
     try:
-        line = " ".join(repr(given).split())
+        line = " ".join(repr(given).split()).replace("\\\\", "\\")
     except (ValueError, RecursionError):  # integers of thousands of digits, lists in lists in ...
         line = f"a very large {type(given).__name__}"
     return line if len(line) <= 60 else f"{line[:57]}..."
@@ -102,9 +106,10 @@ def meant(word: object, known: Iterable[str], otherwise: str = "") -> str:
     begun = [name for name in folded if len(text) > 2 and name.startswith(text)][:3]
     near = difflib.get_close_matches(text, list(folded), n=1, cutoff=0.5)
     holding = [name for name in folded if len(text) > 2 and text in name][:3]
-    found = [folded[one] for one in begun or near or holding]
+    found = begun or near or holding
     if found:
-        return f"did you mean {' or '.join(found)}?"
+        *first, last = [folded[one] for one in found]
+        return f"did you mean {', '.join(first)}{' or ' if first else ''}{last}?"
     return otherwise or f"there are {', '.join(names)}"
 
 

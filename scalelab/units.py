@@ -45,23 +45,28 @@ def text(value: SupportsFloat, unit: str = "", digits: int = 3, binary: bool = F
     return f"{_plain(_rounded(number / factor, digits), digits)} {name}".rstrip()
 
 
-def alike(values: Iterable[SupportsFloat], unit: str = "", digits: int = 3) -> list[str]:
-    """Write values of one row for people: all with the prefix that fits the middle one, and told apart.
+def alike(
+    values: Iterable[SupportsFloat],
+    unit: str = "",
+    digits: int = 3,
+    among: Iterable[SupportsFloat] = (),
+) -> list[str]:
+    """Write values of one row for people: told apart, and all with the prefix that fits the middle one.
+
+    The middle one of `among`, where the row is one of several that stand in one column.
 
     >>> alike([0.99, 1.2, 1.31], "s"), alike([0.0031, 0.0032, 1.5], "s")
     (['0.99 s', '1.2 s', '1.31 s'], ['3.1 ms', '3.2 ms', '1,500 ms'])
-    >>> alike([1.0001, 1.0002, 3])
-    ['1.0001', '1.0002', '3']
+    >>> alike([1.0001, 1.0002, 3]), alike([90, 95], "s", among=[7200, 14400, 90])
+    (['1.0001', '1.0002', '3'], ['0.025 h', '0.0264 h'])
     """
-    try:
-        numbers = [scalar(value) for value in values]
-    except TypeError:  # a single value, or what is no value at all
-        numbers = [math.nan]
-    if any(map(math.isnan, numbers)):
-        raise Refusal(f"values must be a row of numbers, got {shown(values)}: write one by text")
-    finite = sorted((number for number in numbers if math.isfinite(number)), key=abs)
-    middle = text(finite[len(finite) // 2] if finite else 0.0, unit, digits)
-    name = middle.partition(" ")[2]
+    numbers = _row(values)
+    around = _row(among) or numbers
+    finite = sorted((one for one in around if math.isfinite(one)), key=abs) or [0.0]
+    # Of two in the middle the one that needs no prefix: 0.92 s and 1.06 s rather than 917 ms.
+    middle = {finite[(len(finite) - 1) // 2], finite[len(finite) // 2]}
+    names = [text(one, unit, digits).partition(" ")[2] for one in sorted(middle)]
+    name = unit if unit in names else names[-1]
     factor = next((factor for known, factor, _ in _scales(unit) if known == name), 1.0)
 
     def written(figures):
@@ -76,6 +81,39 @@ def alike(values: Iterable[SupportsFloat], unit: str = "", digits: int = 3) -> l
     return next(
         (w for n in range(digits, 7) if len(set(w := written(n))) == differ), written(digits)
     )
+
+
+def column(
+    values: Iterable[SupportsFloat | None], unit: str = "", digits: int = 3, none: str = ""
+) -> list[str]:
+    """Write values that stand below each other for people: all with the prefix that fits the middle one.
+
+    >>> column([15876, 5370, 2772], "s"), column([3.8812, 3.8799, None], "s", none="–")
+    (['265 min', '89.5 min', '46.2 min'], ['3.88 s', '3.88 s', '–'])
+    """
+    every = [*values]
+    known = _row(one for one in every if one is not None)
+    return [none if one is None else alike([one], unit, digits, known)[0] for one in every]
+
+
+def share(of_one: SupportsFloat) -> str:
+    """Write an efficiency, which is a share of one: three decimals, and three figures of a small one.
+
+    >>> share(1), share(0.7), share(0.0123456)
+    ('1.000', '0.700', '0.0123')
+    """
+    number = scalar(of_one)
+    return f"{number:.3f}" if abs(number) >= 0.0995 or not number else text(number)
+
+
+def _row(values):
+    try:
+        numbers = [scalar(value) for value in values]
+    except TypeError:  # a single value, or what is no value at all
+        numbers = [math.nan]
+    if any(map(math.isnan, numbers)):
+        raise Refusal(f"values must be a row of numbers, got {shown(values)}: write one by text")
+    return numbers
 
 
 def counted(count: int, thing: str = "worker", *, grouped: bool = False) -> str:

@@ -113,8 +113,10 @@ def each(
     return passages.each(function, label=label, warmup=warmup, device=device)
 
 
-def read(table: Table) -> ScalingTable:
+def read(table: Table, *, sheet: str | None = None) -> ScalingTable:
     """Read a scaling table: a file, the name of a public series, columns, rows, or a DataFrame. Section 3.3.
+
+    Of a workbook the `sheet` of that name, or the first that is a table.
 
     >>> read("usl_raytracer").workers[:4]
     (1, 4, 8, 12)
@@ -125,6 +127,8 @@ def read(table: Table) -> ScalingTable:
     from scalelab.tables import grid, table as tables
     from scalelab.tables.nouns import ScalingTable
 
+    if sheet is not None and not isinstance(table, (str, PathLike)):
+        raise Refusal(f"sheet must go with a workbook (.xlsx), got {shown(table)}: drop it")
     if isinstance(table, ScalingTable):
         return table
     if hasattr(table, "to_csv") and hasattr(table, "columns"):
@@ -137,6 +141,8 @@ def read(table: Table) -> ScalingTable:
             f"DataFrame or a ScalingTable, got {shown(table)}: write read('runs.csv')"
         )
     place = fspath(table)
+    if sheet is not None:
+        return tables.read(place, sheet)
     if isinstance(place, str) and not path.lexists(place) and place in datasets.names():
         return tables.of_series(datasets.load(place))
     if isinstance(place, str) and (absent := grid.absent(place)) is not None:

@@ -96,3 +96,24 @@ def test_what_is_not_one_number_is_refused(junk):
 def test_binary_prefixes_are_for_bytes_and_bits_only():
     with pytest.raises(ValueError, match="unit must be B or bit"):
         units.text(3, "s", binary=True)
+
+
+@given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=9), st.sampled_from(("s", "B/s", "J")))
+def test_a_column_has_one_unit(values, unit):
+    cells = units.column(values, unit)
+    assert len({cell.partition(" ")[2] for cell in cells}) == 1
+    assert units.parse(cells[0], unit) == pytest.approx(values[0], rel=0.005)
+
+
+def test_a_row_takes_the_unit_of_the_column_that_it_stands_in():
+    assert units.alike([5, 6], "s", among=[0.005, 0.006, 5]) == ["5,000 ms", "6,000 ms"]
+    assert units.column([None, 5, 0.2], "s", none="–") == ["–", "5 s", "0.2 s"]
+    assert units.column([None]) == [""]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(1, "1.000"), (0.9684, "0.968"), (1.379, "1.379"), (0.0883, "0.0883"), (0, "0.000")],
+)
+def test_an_efficiency_is_a_share_of_one(value, written):
+    assert units.share(value) == written

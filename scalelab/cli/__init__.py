@@ -7,6 +7,7 @@ with its traceback in a file that is named.
 
 import contextlib
 import errno
+import itertools
 import os
 import re
 import shlex
@@ -46,6 +47,10 @@ _TYPED = {
 }  # fmt: skip
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # what a disk says, and no bug of ours
 _ARGUMENTS = "scalelab.arguments"
+_OF_COURSE = [module.command for module in (grade, keys, leaks, release)]
+# A number in a refusal, or a list of them: what became of what was typed.
+_CONVERTED = re.compile(r"(?<=, got )(?:[-+\d.,e]+(?=[: ]|$)|(?:nan|-?inf)\b|\[[\d, ]+\](?=:))")
+_SUMMARY = 90  # letters, which click would cut to fit, where it can wrap
 
 
 class _Commands(click.Group):
@@ -56,6 +61,17 @@ class _Commands(click.Group):
         context.meta[_ARGUMENTS] = tuple(args)
         with _gone():
             return super().parse_args(context, args)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, those of a course apart."""
+        for title, of_course in (("Commands", False), ("For those who run a course", True)):
+            rows = [
+                (name, one.get_short_help_str(_SUMMARY))
+                for name, one in sorted(self.commands.items())
+                if (one in _OF_COURSE) == of_course
+            ]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def invoke(self, context: click.Context) -> object:
         """Run a command."""
@@ -86,19 +102,43 @@ def _as_typed(sentence: str, command: click.Command, arguments: Sequence[str] = 
     """Return a refusal that begins with --deadline, and not with the deadline of a function.
 
     >>> _as_typed("timeout must be in (0, 86400], got 0.0: it is in seconds", run.command, ["--limit", "0"])
-    '--limit must be in (0, 86400], got 0.0: it is in seconds'
+    '--limit must be in (0, 86400], got 0: it is in seconds'
     """
     options = [one for one in command.params if isinstance(one, click.Option)]
     here = {"JOB", *(name for one in options for name in one.opts)}
     names = {ours: typed for ours, typed in _TYPED.items() if typed in here}
+    names |= {opt[2:].replace("-", "_"): opt for opt in here if opt.startswith("--")}
     names |= {str(one.name): _long(one) for one in options}
     opening = re.match(r"(?P<file>[^ ]+: )?(?P<name>[a-z_0-9]+|--[a-z-]+)(?= must )", sentence)
     if not opening:
         return sentence
     name = names.get(opening["name"], opening["name"])
-    given = [word.partition("=")[0] for word in arguments]
-    others = [other for one in options if name in one.opts for other in one.opts if other in given]
-    return (opening["file"] or "") + (others or [name])[0] + sentence[opening.end() :]
+    opts = {other for one in options if name in one.opts for other in one.opts}
+    typed = [*_typed(opts, arguments)]
+    told = (opening["file"] or "") + (typed[0][0] if typed else name)
+    return told + _given(sentence[opening.end() :], [value for _, value in typed])
+
+
+def _typed(opts, arguments):
+    """Yield an option and its value, each time that it was typed."""
+    for word, following in itertools.zip_longest(arguments, arguments[1:], fillvalue=""):
+        option, equals, value = word.partition("=")
+        if option in opts:
+            yield option, value if equals else following
+
+
+def _given(sentence: str, typed: Sequence[str]) -> str:
+    """Return what is refused as it was typed: 2 h, and not the 7200.0 seconds that became of it.
+
+    >>> _given(" must be at most 1 d, got 172800.0: ask for less", ["2 d"])
+    " must be at most 1 d, got '2 d': ask for less"
+    """
+    number = _CONVERTED.search(sentence)
+    if not number or len(typed) != 1 or number.group() in typed[0].split(","):
+        return sentence
+    plain = re.fullmatch(r"[-+\d.,e]+", typed[0])
+    written = typed[0] if plain else shown(typed[0])
+    return sentence[: number.start()] + written + sentence[number.end() :]
 
 
 def _long(option: click.Parameter) -> str:
@@ -114,6 +154,8 @@ def _usage(error: click.ClickException, typed: Sequence[str]) -> str:
     if isinstance(error, click.NoSuchOption):
         near = [one for one in error.possibilities or () if one.startswith("--")][:2]
         remedy = f"did you mean {' or '.join(near)}?" if near else f"see {help_of}"
+        if not verb and any(error.option_name in one.opts for one in _every_option()):
+            remedy = "write it after a command"
         return f"scalelab{verb} has no option {shown(error.option_name)}: {remedy}"
     option = getattr(error, "param", None)
     if option is not None and isinstance(option.type, click.Choice) and "'" in error.message:
@@ -121,10 +163,19 @@ def _usage(error: click.ClickException, typed: Sequence[str]) -> str:
         remedy = meant(given, names, "choose one")
         listed = f"{', '.join(names[:-1])} or {names[-1]}"
         return f"{_long(option)} must be {listed}, got {shown(given)}: {remedy}"
+    number = re.match(r"(['\"].*['\"]) is not a valid (integer|float)", error.message)
+    if option is not None and number:
+        kind, like = ("whole number", "8") if number[2] == "integer" else ("number", "0.5")
+        given = number[1].replace("\\\\", "\\")
+        return f"{_long(option)} must be a {kind}, got {given}: write it like {like}"
     if said.endswith("?"):  # Did you mean ...
         wrong, _, hint = said.partition(". ")
         return f"{wrong}: {hint[:1].lower()}{hint[1:]}" if hint else said
-    return f"{said}: see {help_of}"
+    return said if ": " in said else f"{said}: see {help_of}"
+
+
+def _every_option():
+    return (option for command in commands.commands.values() for option in command.params)
 
 
 @click.group(
@@ -136,6 +187,13 @@ def _usage(error: click.ClickException, typed: Sequence[str]) -> str:
 @click.pass_context
 def commands(context: click.Context) -> None:
     """Model, measure, fit, predict and judge the scaling of distributed AI.
+
+    \b
+    To begin, with a program of your own:
+      scalelab time './old' './new'
+      scalelab run --command './solve -j {workers}' --repeats 3 --out study.csv
+      scalelab audit study.csv
+      scalelab fit study.csv --at 64
 
     To have names and options completed, once for bash (zsh: zsh_source and ~/.zshrc):
 

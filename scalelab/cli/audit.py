@@ -12,11 +12,12 @@ import click
 from scalelab.cli import options, streams, terminal
 
 
-@click.command("audit")
+@click.command("audit", short_help="What was understood of a scaling table, and what is wrong.")
 @streams.argument
+@streams.sheet
 @click.option("--strict", is_flag=True, help="End with exit code 1 at an error or a warning.")
 @options.json
-def command(file: str, strict: bool, json: bool) -> int:
+def command(file: str, sheet: str | None, strict: bool, json: bool) -> int:
     """Say what was understood of a scaling table, and what is wrong with it, the worst first.
 
     FILE is CSV, a spreadsheet (.xlsx), columns parted by spaces or tabs, Markdown or JSON, with a column
@@ -34,7 +35,7 @@ def command(file: str, strict: bool, json: bool) -> int:
     from scalelab.tables.audit import audit
     from scalelab.tables.understood import understood
 
-    table = streams.table(streams.source(file))
+    table = streams.table(streams.source(file, sheet))
     findings, found = audit(table), understood(table)
     if json:
         streams.echo_json(text.document(table, findings) | text.understood_document(table, found))
@@ -42,6 +43,6 @@ def command(file: str, strict: bool, json: bool) -> int:
         terminal.say(text.heading(table), "")
         if not terminal.quiet():
             terminal.say(*text.understood_lines(table, found), "")
-            terminal.say(*text.curve_lines(table, found, terminal.width()), "")
+            terminal.say(*text.curve_lines(table, found, terminal.listing_width()), "")
         terminal.say(*([*text.findings_lines(table, findings)] or ["nothing wrong was found"]))
     return int(strict and any(one.severity != "note" for one in findings))

@@ -10,18 +10,30 @@ from scalelab.cli import options, streams
 from scalelab.refusal import Refusal
 
 
-@click.command("capstone")
-@click.option("--workers", default="1,2", show_default=True, help="How many, as in 1,2,4.")
+@click.command("capstone", short_help="Train a classifier data-parallel, and judge what it gained.")
+@click.option(
+    "--workers", metavar="LIST", default="1,2", show_default=True, help="How many, as in 1,2,4."
+)
 @click.option("--seeds", type=int, default=3, show_default=True, help="Runs of each size.")
-@click.option("--batch", default="256", show_default=True, help="Global; or one for each size.")
+@click.option(
+    "--batch",
+    metavar="LIST",
+    default="256",
+    show_default=True,
+    help="Global; or one for each size.",
+)
 @click.option("--warmup", type=float, default=0.0, help="Share of the steps: the rate rises.")
 @click.option("--weak", is_flag=True, help="Let samples and batch grow with the workers.")
 @click.option("--epochs", type=int, default=3, show_default=True, help="Passes over the data.")
+@click.option(
+    "--price", type=float, default=0.05, show_default=True,
+    help="Dollars per worker and hour; this one is invented.",
+)  # fmt: skip
 @click.option("--tolerance", type=float, default=0.02, show_default=True, help="Of accuracy.")
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@click.option("--device", type=options.Device(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--limit", type=float, default=300, show_default=True, help="Seconds for a launch.")
 @options.json
-@options.out
+@options.out_json
 def command(
     workers: str,
     seeds: int,
@@ -70,7 +82,10 @@ def command(
         click.echo(records.to_json(passes), nl=False)
         return
     if len(set(counts)) == 1:
-        click.echo(f"{len(passes.passes)} passes of one size; a rubric takes at least two")
+        count = len(passes.passes)
+        click.echo(
+            f"{count} pass{'es' * (count > 1)} of one size; a rubric takes at least two sizes"
+        )
         return
     from scalelab.cli.rubric import tell
 

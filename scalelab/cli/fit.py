@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from scalelab.records import Recording
 
 
-@click.command("fit")
+@click.command("fit", short_help="Predict a size that was not measured, with an interval.")
 @streams.argument
+@streams.sheet
 @click.option(
     "--at", multiple=True, metavar="N", help="Workers, or bytes, to predict for; may be repeated."
 )
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 @options.json
 def command(
     file: str,
+    sheet: str | None,
     at: tuple[str, ...],
     family: str | None,
     most: int | None,
@@ -67,7 +69,7 @@ def command(
     from scalelab.curves import text
     from scalelab.curves.answer import judge
 
-    source = streams.source(file)
+    source = streams.source(file, sheet)
     messages = _messages(*source) if isinstance(source, tuple) else None
     if messages is not None:
         of_tables = {"--family": family, "--most": most, "--rate": rate, "--despite": despite}
@@ -89,8 +91,7 @@ def command(
     if json:
         streams.echo_json(text.document(judged, full=full))
     else:
-        for line in text.lines(judged):
-            terminal.say(line)
+        terminal.say(*text.lines(judged, terminal.listing_width()))
     return int(strict and bool(judged.refused or judged.serious))
 
 
@@ -121,6 +122,6 @@ def _link(messages: Recording, at: tuple[str, ...], json: bool) -> bool:
     if json:
         streams.echo_json(text.document(fitted, sizes) | {"advice": advice})
     else:
-        for line in [*text.lines(fitted, sizes), *streams.origin(messages), *advice]:
-            terminal.say(line)
+        terminal.say(*text.lines(fitted, sizes, terminal.listing_width()))
+        terminal.say(*streams.origin(messages), *advice)
     return bool(advice)

@@ -4,14 +4,12 @@ from pathlib import Path
 
 import click
 
-from scalelab.arguments import shown
 from scalelab.cli import options, streams, terminal
-from scalelab.refusal import Refusal
 
 
-@click.command("machine")
+@click.command("machine", short_help="Say what this host is.")
 @options.json
-@options.out
+@options.out_json
 def command(json: bool, out: Path | None) -> None:
     """Say what this host is, as far as it tells.
 
@@ -22,11 +20,9 @@ def command(json: bool, out: Path | None) -> None:
     from scalelab.files import atomic
     from scalelab.measure.host.machine import this_machine
     from scalelab.records import Machine
-    from scalelab.tables.text import aligned
+    from scalelab.tables.printed import aligned
 
     if out is not None:
-        if out.suffix == ".csv":
-            raise Refusal(f"--out must be a file of JSON, got {shown(str(out))}: name it .json")
         atomic.checked(out)
         streams.spared(out, lambda record: isinstance(record, Machine))
     machine = this_machine()
@@ -40,8 +36,7 @@ def command(json: bool, out: Path | None) -> None:
         for name, value in vars(machine).items()
         if value not in (None, "", {}, ())
     ]
-    for line in aligned(facts, left=(0, 1)):
-        terminal.say(line)
+    terminal.say(*aligned(facts, left=(0, 1), width=terminal.listing_width()))
 
 
 def _in_words(name, value):

@@ -22,13 +22,37 @@ def _file(context: click.Context, option: click.Parameter, path: Path | None) ->
     return path
 
 
+class Device(click.Choice[str]):
+    """Knows what a GPU is called here: by its letters `gpu` is nearer to cpu."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name of a device."""
+        if value.lower() == "gpu":
+            *others, last = self.choices
+            names = f"{', '.join(others)} or {last}"
+            raise Refusal(f"--device must be {names}, got {shown(value)}: did you mean cuda?")
+        return super().convert(value, param, ctx)
+
+
 json = click.option("--json", is_flag=True, help="Print the record as JSON.")
+
+
+def _json_file(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse CSV of what is no table."""
+    if path is not None and path.suffix.lower() == ".csv":
+        raise Refusal(f"--out must be a file of JSON, got {shown(str(path))}: name it .json")
+    return _file(context, option, path)
+
+
 out = click.option(
     "--out",
     type=Path,
     metavar="FILE",
     callback=_file,
-    help="Keep the record in FILE, as JSON, from the start on.",
+    help="Keep it in FILE, as JSON or, by its name, as CSV, from the start on.",
+)
+out_json = click.option(
+    "--out", type=Path, metavar="FILE", callback=_json_file, help="Keep it in FILE, as JSON."
 )
 
 
@@ -59,7 +83,7 @@ def sizes(text: str, option: str = "--bytes") -> list[int]:
     return [_size(part.strip(), text, option) for part in text.split(",")]
 
 
-def duration(text: str, option: str) -> float:
+def duration(text: str, option: str, most: float = math.inf) -> float:
     """Read a time in seconds, with a unit or without, in any of the ways that a table may have it.
 
     >>> duration("90", "--timeout"), duration("10 min", "--timeout"), duration("1h 30m", "--timeout")
@@ -75,9 +99,10 @@ def duration(text: str, option: str) -> float:
     except Refusal:
         ways = (cells.value(text, "seconds", style) for style in ("dot", "comma"))
         seconds = next((found[0] for found in ways if found), math.nan)
-    if not 0 < seconds < math.inf:
+    if not 0 < seconds < math.inf or seconds > most:
+        limit = "" if math.isinf(most) else f" and at most {units.text(most, 's')}"
         raise Refusal(
-            f"{option} must be a time above 0, got {shown(text)}: "
+            f"{option} must be a time above 0{limit}, got {shown(text)}: "
             "write it like 90, '10 min', '1h 30m' or 1:30:00"
         )
     return seconds

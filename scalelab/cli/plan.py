@@ -1,6 +1,7 @@
 """`scalelab plan`: from a model, a cluster and a goal to the size to buy."""
 
 import os
+import shlex
 from pathlib import Path
 
 import click
@@ -10,7 +11,7 @@ from scalelab.cli import options, streams, terminal
 from scalelab.refusal import Refusal
 
 
-@click.command("plan")
+@click.command("plan", short_help="Plan a training run: its time, its bill, the size to buy.")
 @click.argument("file", type=Path, required=False)
 @click.option("--example", is_flag=True, help="Print a file to start from, with every key.")
 @click.option("--notes", is_flag=True, help="Say what the plan does not model.")
@@ -35,6 +36,9 @@ def command(file: Path | None, example: bool, notes: bool, plot: Path | None, js
     from scalelab.plan import file as plan_file
 
     if example:
+        if file is not None:
+            remedy = f"write scalelab plan --example > {shlex.quote(str(file))}"
+            raise Refusal(f"--example must go without FILE, got {shown(str(file))} too: {remedy}")
         click.echo(plan_file.example(), nl=False)
         return
     if file is None:
@@ -53,8 +57,7 @@ def command(file: Path | None, example: bool, notes: bool, plot: Path | None, js
     if json:
         streams.echo_json(text.document(plan))
         return
-    for line in text.lines(plan, notes):
-        terminal.say(line)
+    terminal.say(*text.lines(plan, notes, terminal.listing_width()))
 
 
 def _read(file):

@@ -19,11 +19,11 @@ _LINK = (4, 2**10, 2**16, 2**20, 2**24)
 _TITLE = "The roofs of this machine"
 
 
-@click.command("probe")
+@click.command("probe", short_help="Measure what this machine computes and moves per second.")
 @click.option("--quick", is_flag=True, help="Seconds instead of minutes, and rougher.")
 @click.option(
     "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
+    type=options.Device(["auto", "cpu", "cuda"]),
     default="auto",
     help="auto is the GPU where there is one.",
 )

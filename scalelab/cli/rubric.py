@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from scalelab.rubric.rubric import Report
 
 
-@click.command("rubric")
-@click.argument("file")
+@click.command("rubric", short_help="Judge speed, efficiency, quality and cost of a study.")
+@streams.argument
+@streams.sheet
 @click.option("--floor", default="0.7", show_default=True, help="Least efficiency.")
 @click.option(
     "--tolerance",
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
 @options.json
 @click.option("--full", is_flag=True, help="With --json: everything the report knows.")
 @click.option("--html", type=Path, metavar="REPORT", help="Write the report as one HTML file.")
-def command(file: str, json: bool, full: bool, html: Path | None, **asked: Any) -> None:
+def command(
+    file: str, sheet: str | None, json: bool, full: bool, html: Path | None, **asked: Any
+) -> None:
     """Judge a scaling study by four metrics from one pass, together.
 
     FILE is what `scalelab capstone --out` recorded, what `scalelab run --command --quality --out` wrote, or
@@ -55,7 +58,7 @@ def command(file: str, json: bool, full: bool, html: Path | None, **asked: Any) 
     \b
     Examples:
       scalelab rubric nv_gnmt_dgx1_v100_fp16 --price 3 --tolerance 0.3
-      scalelab rubric nv_gnmt_dgx1_v100_fp16 --price 3 --tolerance 0.3 --noise 0.159 --noise-runs 50
+      scalelab rubric nv_gnmt_dgx1_v100_fp16 --price 3 --noise 0.2 --noise-runs 50
     """
     from scalelab.files import atomic
     from scalelab.rubric import rubric
@@ -64,6 +67,7 @@ def command(file: str, json: bool, full: bool, html: Path | None, **asked: Any) 
         _page(html, file)  # before anything is computed for it
     measured = _measured(
         file,
+        sheet,
         work=_number("work", asked.pop("work")),
         price=_number("price", asked.pop("price")),
         better=asked.pop("better"),
@@ -93,11 +97,11 @@ def _page(html, file):
         )
 
 
-def _measured(given, **options):
+def _measured(given, sheet, **options):
     """Return the rows of a file, of standard input, or of a public series by its name."""
     from scalelab.rubric import rubric
 
-    match streams.source(given):
+    match streams.source(given, sheet):
         case (name, text):
             return rubric.parse(name, text, **options)
         case series:
@@ -110,12 +114,13 @@ def tell(report: Report) -> None:
     from scalelab.rubric.caveats import remarks
     from scalelab.rubric.text import verdict
     from scalelab.show import scorecard
-    from scalelab.tables.text import aligned
+    from scalelab.tables.printed import aligned
 
-    terminal.say(f"{scorecard.scores(report)}\n\n{scorecard.gates(report)}\n")
-    for line in aligned([*scorecard.findings(report).items()], left=(0, 1)):
-        terminal.say(line)
-    terminal.say(f"\n{verdict(report)}")
+    width = terminal.listing_width()
+    for table in (scorecard.scores(report), scorecard.gates(report)):
+        terminal.say(*table.lines(width), "")
+    terminal.say(*aligned([*scorecard.findings(report).items()], left=(0, 1), width=width), "")
+    terminal.say(verdict(report))
     for remark in [] if terminal.quiet() else remarks(report):
         terminal.say(f"- {remark}")
 
@@ -164,4 +169,6 @@ def _whole(name, given):
     try:
         return int(given)
     except ValueError:
-        raise Refusal(f"--{name} must be a whole number, got {given!r}: write it like 8") from None
+        raise Refusal(
+            f"--{name} must be a whole number, got {shown(given)}: write it like 8"
+        ) from None

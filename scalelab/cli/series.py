@@ -31,7 +31,7 @@ def _names(context: click.Context, parameter: click.Parameter, begun: str) -> li
     return [CompletionItem(name) for name in datasets.names() if name.startswith(begun)]
 
 
-@click.command("series")
+@click.command("series", short_help="List public scaling results, or print one as CSV.")
 @click.argument("name", required=False, shell_complete=_names)
 @click.option("--kind", type=click.Choice(["strong", "weak", "load"]), help="What was held fixed.")
 @click.option("--system", metavar="WORD", help="In what it was measured on, as in H100.")
@@ -111,7 +111,6 @@ def _said(series: Series) -> str:
 
 def _table(found: list[Series]) -> Iterator[str]:
     from scalelab import units
-    from scalelab.tables.text import aligned
 
     rows = [("series", "sizes", "of", "kind", "what it teaches")]
     for each in found:
@@ -119,11 +118,25 @@ def _table(found: list[Series]) -> Iterator[str]:
         span = " to ".join(units.text(k, digits=10) for k in dict.fromkeys((low, high)))
         rows.append((each.name, span, each.counted, each.scaling, each.teaches))
     widest = terminal.listing_width()
-    for line in aligned(rows, left=(0, 1, 2, 3, 4)):
+    for line in _listed(rows, widest):
         yield line if widest is None or len(line) <= widest else f"{line[: widest - 1]}…"
     yield ""
-    count = units.counted(len(found), "series").removesuffix("s")
-    yield f"{count}; `scalelab series NAME` prints one as CSV, `scalelab audit NAME` says what to mind"
+    told = "`scalelab series NAME` prints one as CSV, `scalelab audit NAME` says what to mind"
+    yield f"{len(found)} series; {told}"
+
+
+def _listed(rows, widest):
+    """Yield a line for each series, with as many columns as leave room for its lesson; else two lines."""
+    from scalelab.tables.printed import aligned
+
+    for at in (range(5), (0, 1, 3, 4), (0, 3, 4), (0, 4)):
+        chosen = [tuple(row[i] for i in at) for row in rows]
+        before = [max(map(len, column)) + 2 for column in [*zip(*chosen, strict=True)][:-1]]
+        if widest is None or sum(before) + _LEAST <= widest:
+            yield from aligned(chosen, left=range(5))
+            return
+    for name, *_, lesson in rows:
+        yield from (name, f"  {lesson}")
 
 
 def _as_csv(series: Series) -> str:

@@ -60,19 +60,26 @@ def named(given: str | Path, names: Callable[[], Container[str]]) -> bool:
     return not os.path.lexists(given) and str(given) in names()
 
 
-def source(given: str) -> Series | tuple[str, str]:
+sheet = click.option("--sheet", metavar="NAME", help="Of a workbook.  [default: its first table]")
+
+
+def source(given: str, sheet: str | None = None) -> Series | tuple[str, str]:
     """Return what FILE is: a public series by its name, or else the name and text of a table."""
     from scalelab.data import datasets
     from scalelab.tables import grid
 
     raw = piped(given, grid.MOST_BYTES)
-    if raw is not None:
-        return grid.source("stdin", raw)
-    if named(given, datasets.names):
+    if raw is None and named(given, datasets.names):
+        if sheet is not None:
+            raise Refusal(f"--sheet must go with a workbook (.xlsx), got {shown(given)}: drop it")
         return datasets.load(given)
-    if (absent := grid.absent(given)) is not None:
+    if raw is None and (absent := grid.absent(given)) is not None:
         raise absent
-    return grid.source(given)
+    first, *others = grid.sources("stdin" if raw is not None else given, raw, sheet)
+    if others and not terminal.quiet():
+        called = [name.partition(grid.SHEET)[2] for name, _ in (first, *others)]
+        terminal.complain(f"sheet {called[0]} is read; --sheet takes {' or '.join(called[1:])}")
+    return first
 
 
 def table(found: Series | tuple[str, str]) -> ScalingTable:
@@ -251,7 +258,8 @@ def _tell(recording, columns):
     """Print a table, where it comes from, and each kind of advice once."""
     from scalelab.show.columns import table
 
-    terminal.say(str(table(columns(recording.samples), recording.title)))
+    told = table(columns(recording.samples), recording.title)
+    terminal.say(*told.lines(terminal.listing_width()))
     if not terminal.quiet():
         terminal.say(*origin(recording), *advice(recording))
 
@@ -271,6 +279,6 @@ def advice(recording: Recording) -> list[str]:
     told = []
     for (label, text), *more in cases.values():
         alike = all(other == text for _, other in more)
-        others = f" (and {len(more)} more{'' if alike else ', by numbers of their own'})"
+        others = f" (and {len(more)} more{'' if alike else ' alike'})"
         told.append(f"{label}{others if more else ''}: {text}")
     return told

@@ -10,14 +10,21 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from functools import partial
 from typing import IO, Any
 
 import click
 
+from scalelab.tables.printed import wrapped
+
 _QUIET = "scalelab.quiet"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_WIDTH = 100  # of a pipe
+_WIDTH = 100  # where nothing tells it
+_HANGING = re.compile(
+    r" *(?:\w+ {2,}(?=\S))?(?:(?:→|-) )?"
+)  # below what stands after it words go on
+_NARROWEST = 20
 _PLAIN = {
     "→": "->", "←": "<-", "×": "x", "–": "-", "—": "-", "−": "-", "…": "...", "µ": "u", "μ": "u",
     "█": "#", "░": ".",
@@ -49,17 +56,32 @@ def prepare() -> None:
 
 
 def say(*lines: str) -> None:
-    """Print lines, in colour where it can be seen."""
-    for line in lines:
-        line = _CONTROL.sub("?", line)  # a name in a file may hold the codes of a terminal
+    """Print lines, in colour where it can be seen, and on a terminal broken between words."""
+    widest = listing_width()
+    for line in (part for whole in lines for part in broken(whole, widest)):
         # click.echo writes UTF-8 to a terminal that says it knows ASCII only.
         print(painted(line) if coloured(sys.stdout) else line, flush=True)
 
 
 def complain(line: str) -> None:
-    """Print one line beside the output."""
-    line = _CONTROL.sub("?", line)
-    print(painted(line) if coloured(sys.stderr) else line, file=sys.stderr, flush=True)
+    """Print one line beside the output, likewise."""
+    for part in broken(line, width() if sys.stderr.isatty() else None):
+        print(painted(part) if coloured(sys.stderr) else part, file=sys.stderr, flush=True)
+
+
+def broken(line: str, widest: int | None) -> Iterator[str]:
+    """Yield a line in parts of so many letters, each below the words of the first.
+
+    >>> [*broken("rows     3 used, 1 left out: line 7", 28)]
+    ['rows     3 used, 1 left out:', '         line 7']
+    """
+    line = _CONTROL.sub("?", line)  # a name in a file may hold the codes of a terminal
+    if widest is None or len(line) <= widest:
+        yield line
+        return
+    opening = _HANGING.match(line)
+    indent = len(opening.group()) if opening else 0
+    yield from wrapped(line, max(widest, _NARROWEST), " " * min(indent, widest // 3))
 
 
 def painted(line: str) -> str:

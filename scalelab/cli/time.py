@@ -51,15 +51,22 @@ class _Quoted(click.Command):
             ) from None
 
 
-@click.command("time", cls=_Quoted)
+@click.command(
+    "time", cls=_Quoted, short_help="How long commands take, and which of them is faster."
+)
 @click.argument("commands", metavar="COMMAND...", nargs=-1, required=True)
 @click.option("-w", "--warmup", type=int, metavar="N", help="Runs before.  [default: until steady]")
 @click.option("-r", "--runs", type=int, metavar="N", help="Exactly so many.  [default: enough]")
 @click.option(
-    "--precision", default="2 %", show_default=True, help="How well the answer must be known."
+    "--precision",
+    metavar="SHARE",
+    default="2 %",
+    show_default=True,
+    help="How well the answer must be known.",
 )
 @click.option(
     "--budget",
+    metavar="TIME",
     default="5 s",
     show_default=True,
     help="Time for each command, once it has as many runs as an interval takes.",
@@ -69,7 +76,12 @@ class _Quoted(click.Command):
     "-p", "--prepare", multiple=True, metavar="COMMAND", help="Run before every run; not timed."
 )
 @click.option(
-    "-n", "--name", "names", multiple=True, help="Call the first command so, then the next."
+    "-n",
+    "--name",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Call the first command so, then the next.",
 )
 @click.option("-i", "--ignore-failure", is_flag=True, help="Time runs that fail as well.")
 @click.option("--limit", metavar="TIME", help="End a run that takes longer: it has failed.")
@@ -136,7 +148,10 @@ def command(
                     compared = race.compared()
                     count = units.counted(len(race.turns), "run")
                     each = " of each" if len(commands) > 1 else ""
-                    so_far(compared.samples, f"{count}{each} · {compared.samples[0].stopped}")
+                    why = f" · {compared.samples[0].stopped}"
+                    if why.startswith(" · runs: "):  # so many as were asked for
+                        why = ", as asked for"
+                    so_far(compared.samples, f"{count}{each}{why}")
     finally:
         if race.turns and not json:
             _tell(race.compared())
@@ -154,10 +169,11 @@ def _table(samples):
     from scalelab import units
     from scalelab.measure.timing import stats
 
-    def time(seconds):
-        return units.alike(seconds, "s")
-
-    rows = [time([one.median, one.low, one.high, min(one.seconds)]) for one in samples]
+    medians = [one.median for one in samples]
+    rows = [
+        units.alike([one.median, one.low, one.high, min(one.seconds)], "s", among=medians)
+        for one in samples
+    ]
     return {
         "command": [_short(one.label) for one in samples],
         "median": [row[0] for row in rows],
@@ -166,8 +182,8 @@ def _table(samples):
             for row, one in zip(rows, samples, strict=True)
         ],
         "fastest": [row[3] for row in rows],
-        "user": [units.text(one.given["user"], "s") for one in samples],
-        "system": [units.text(one.given["system"], "s") for one in samples],
+        "user": units.column([one.given["user"] for one in samples], "s"),
+        "system": units.column([one.given["system"] for one in samples], "s"),
         "runs": [len(one.seconds) for one in samples],
     }
 
@@ -182,8 +198,9 @@ def _tell(compared: Compared) -> None:
             line += (
                 ", turn by turn: the medians above are of all turns, whatever slowed some of them"
             )
-        painted = click.style(line, fg=_COLOURS[one.says])
-        print(painted if terminal.coloured(sys.stdout) else line, flush=True)
+        for part in terminal.broken(line, terminal.listing_width()):
+            painted = click.style(part, fg=_COLOURS[one.says])
+            print(painted if terminal.coloured(sys.stdout) else part, flush=True)
 
 
 def _short(label):

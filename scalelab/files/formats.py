@@ -16,9 +16,16 @@ def read(path: str | Path) -> records.Recording:
     """
     kinds = [suffix for suffix in Path(path).suffixes if suffix != ".gz"]
     kind = kinds[-1] if kinds else ""
-    if kind == ".csv":
-        return spreadsheet.read(path)
     content = files.text(path)
+    if kind == ".csv":
+        header = content.partition("\n")[0].strip().split(",")
+        if hyperfine.medians(header):
+            expected, remedy = (
+                "hold every run",
+                "give what --export-json wrote, or audit it as a table",
+            )
+            raise files.wrong(path, "", expected, "hyperfine medians", remedy)
+        return spreadsheet.read(path)
     found = foreign(path, content)
     if found is not None:
         return found

@@ -1,4 +1,4 @@
-"""hyperfine's JSON: times of commands, and the parameters that they were run with.
+"""hyperfine's JSON: times of commands, and the parameters that they were run with; and its CSV, the medians.
 
 Format: github.com/sharkdp/hyperfine, src/benchmark/benchmark_result.rs. What it has no place for, the
 machine and the day among it, stands under a key of its own, `sample`, that its scripts pass over.
@@ -19,6 +19,8 @@ from scalelab.records import Caution, Machine, Recording
 from scalelab.refusal import Refusal
 
 FAILED = "failed runs"  # the case of a Caution
+_SUMMARY = ["command", "mean", "stddev", "median", "user", "system", "min", "max"]
+_PARAMETER = "parameter_"
 _UNKNOWN = Machine("not stated by hyperfine", cores=None)
 
 
@@ -94,6 +96,20 @@ def written(data: object) -> bool:
     results = data.get("results") if isinstance(data, dict) else None
     first = results[0] if isinstance(results, list) and results else None
     return isinstance(first, dict) and {"command", "times"} <= {*first}
+
+
+def medians(header: Sequence[str]) -> dict[str, str]:
+    """Return what the columns of `--export-csv` mean in a scaling table; nothing if the header is another.
+
+    It holds no single run, so there is no Sample in it. Source: src/export/csv.rs, in seconds.
+
+    >>> medians("command,mean,stddev,median,user,system,min,max,parameter_gpus".split(","))
+    {'median': 'seconds', 'parameter_gpus': 'gpus'}
+    """
+    if [*header[: len(_SUMMARY)]] != _SUMMARY:
+        return {}
+    parameters = header[len(_SUMMARY) :]
+    return {"median": "seconds"} | {name: name.removeprefix(_PARAMETER) for name in parameters}
 
 
 def read(

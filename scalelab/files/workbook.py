@@ -96,7 +96,7 @@ def _checked(path, raw):
 
 def _text(path, sheet, written):
     """Return the cells of a sheet as CSV."""
-    name = f"sheet {sheet.title!r}"
+    name = f"sheet {shown(sheet.title)}"
     if sheet.max_row > MOST_ROWS or sheet.max_column > MOST_COLUMNS:
         expected = f"hold at most {MOST_ROWS} rows of {MOST_COLUMNS} columns"
         given = f"{sheet.max_row} of {sheet.max_column}"

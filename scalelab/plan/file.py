@@ -91,7 +91,10 @@ def _decoded(raw, name):
     except RecursionError:
         why, remedy = "brackets in brackets without end", "tables one level deep are enough"
     except ValueError as error:
-        why, remedy = " ".join(str(error).split())[:120], "see scalelab plan --example"
+        why, remedy = (
+            f"a fault ({' '.join(str(error).split())[:120]})",
+            "see scalelab plan --example",
+        )
     raise Refusal(f"{name} must be {kind}, got {why}: {remedy}")
 
 

@@ -1,8 +1,7 @@
 """A plan for people, as a table over sizes with the size to buy, why, and the what-ifs; and for programs."""
 
 import math
-import textwrap
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,37 +10,35 @@ from scalelab.plan import published, step
 from scalelab.plan.plan import Plan
 from scalelab.plan.row import Against, PlanRow
 from scalelab.stored import finite
-from scalelab.tables.text import aligned
-
-WIDTH = 110
+from scalelab.tables.printed import aligned
 
 
-def lines(plan: Plan, notes: bool = False) -> Iterator[str]:
-    """Yield the lines that `scalelab plan` prints."""
+def lines(plan: Plan, notes: bool = False, width: int | None = None) -> Iterator[str]:
+    """Yield the lines that `scalelab plan` prints, its tables no wider than that."""
     from scalelab.plan import plan as planner
 
     yield from _head(plan)
     yield ""
-    rows = [_HEADINGS, *(_cells(plan, row) for row in plan.rows)]
-    yield from aligned(rows, left=(1, 6, 11), drop_empty=True)
+    rows = [_HEADINGS, *zip(*_columns(plan), strict=True)]
+    yield from aligned(rows, left=(1, 6, 11), drop_empty=True, width=width)
     yield ""
     yield from _choice(plan)
     if plan.whatifs:
         yield ""
-        yield from _whatifs(plan)
+        yield from _whatifs(plan, width)
     yield ""
-    yield from _wrapped(f"model · {planner.measured()}")
+    yield f"model · {planner.measured()}"
     if notes:
         yield ""
         yield "What it does not model:"
         for note in plan.notes:
-            yield from _wrapped(f"- {note}", "  ")
+            yield f"  - {note}"
     else:
         yield "--notes says what it does not model."
 
 
 _HEADINGS = (
-    *("devices", "layout", "step", "tokens/s", "MFU", "efficient", "limited by", "memory"),
+    *("devices", "layout", "step", "tokens/s", "MFU", "efficiency", "limited by", "memory"),
     *("time", "bill", "energy", ""),
 )
 
@@ -49,7 +46,7 @@ _HEADINGS = (
 def _head(plan):
     job, cluster = plan.job, plan.job.cluster
     goal = job.goal
-    yield from _wrapped(
+    yield (
         f"{job.name}: {count(job.parameters)} parameters, {job.batch} sequences of "
         f"{job.sequence} tokens a step, {cluster.device} at {units.text(cluster.peak, 'FLOP/s')}, "
         f"{cluster.per_node} to a node"
@@ -58,35 +55,38 @@ def _head(plan):
         f"{count(goal.tokens)} tokens" if goal.tokens is not None else "",
         f"within {units.text(goal.deadline, 's')}" if goal.deadline is not None else "",
         f"for at most {units.bill(goal.budget)}" if goal.budget is not None else "",
-        f"at least {units.text(goal.efficiency, '%')} efficient" if goal.efficiency else "",
+        f"at an efficiency of at least {units.text(goal.efficiency)}" if goal.efficiency else "",
         f"{goal.aim} first" if goal.aim else "",
     ]
     if any(wanted):
         yield f"wanted: {', '.join(filter(None, wanted))}"
-    yield from _wrapped(
-        f"assumed: kernels reach {units.text(plan.share, '%')} of the peak, {plan.share_from}"
-    )
+    yield f"assumed: kernels reach {units.text(plan.share, '%')} of the peak, {plan.share_from}"
 
 
-def _cells(plan, row):
-    mark = "<- buy" if row.workers == plan.chosen else ""
-    if not mark and row.workers in plan.excluded:
-        kind = plan.excluded[row.workers][0].kind
-        mark = kind if kind in ("too big", "too late", "too dear") else "excluded"
-    return (
-        str(row.workers),
-        layout(row),
-        units.text(row.seconds, "s"),
-        units.text(row.throughput),
-        units.text(row.mfu, "%"),
-        units.text(row.efficiency, "%"),
-        row.kind,
-        units.text(row.memory, "%"),
-        time(row.run),
-        "" if row.dollars is None else units.bill(row.dollars),
-        "" if row.joules is None else units.text(row.joules / 3600, "Wh"),
-        mark,
-    )
+def _columns(plan):
+    """Yield the columns of the table over sizes, each in one unit."""
+    rows = plan.rows
+    yield [str(row.workers) for row in rows]
+    yield [layout(row) for row in rows]
+    yield units.column([row.seconds for row in rows], "s")
+    yield units.column([row.throughput for row in rows])
+    yield units.column([row.mfu for row in rows], "%")
+    yield [units.share(row.efficiency) for row in rows]
+    yield [row.kind for row in rows]
+    yield units.column([row.memory for row in rows], "%")
+    yield _times([row.run for row in rows])
+    yield ["" if row.dollars is None else units.bill(row.dollars) for row in rows]
+    yield units.column([None if row.joules is None else row.joules / 3600 for row in rows], "Wh")
+    yield [_mark(plan, row) for row in rows]
+
+
+def _mark(plan, row):
+    if row.workers == plan.chosen:
+        return "<- buy"
+    if row.workers not in plan.excluded:
+        return ""
+    kind = plan.excluded[row.workers][0].kind
+    return kind if kind in ("too big", "too late", "too dear") else "excluded"
 
 
 def layout(row: PlanRow) -> str:
@@ -102,11 +102,13 @@ def layout(row: PlanRow) -> str:
     return " ".join(part for part in parts if part and part != "p1")
 
 
-def time(run: float | None) -> str:
-    """Write the time of a run; one that fails faster than it works never ends."""
-    if run is None:
-        return ""
-    return "never" if math.isinf(run) else units.text(run, "s")
+def _times(runs: Sequence[float | None]) -> list[str]:
+    """Write the times of runs; one that fails faster than it works never ends."""
+    ends = [None if run is None or math.isinf(run) else run for run in runs]
+    return [
+        "never" if run == math.inf else cell
+        for run, cell in zip(runs, units.column(ends, "s"), strict=True)
+    ]
 
 
 def count(number: float) -> str:
@@ -132,7 +134,7 @@ def why(plan: Plan) -> str:
         "deadline": lambda row: f"the fastest, {row.workers}, takes {units.text(row.run, 's')}",
         "budget": lambda row: f"the cheapest, {row.workers}, costs {units.bill(row.dollars)}",
         "efficiency": lambda row: (
-            f"the most efficient, {row.workers}, reaches {row.efficiency:.0%}"
+            f"the most efficient, {row.workers}, reaches an efficiency of {units.text(row.efficiency)}"
         ),
     }
     nearest = [reached[limit](row) for limit, row in plan.choice.nearest.items()]
@@ -155,41 +157,39 @@ def against(plan: Plan, reason: Against) -> str:
         case "no split":
             return "the batch is too small for the micro-batch, or no split of the model divides this count"
         case "too big":
-            need, usable, memory = (
-                units.text(size, "B") for size in (amount, limit, plan.job.cluster.memory)
-            )
+            need, usable, memory = units.alike([amount, limit, plan.job.cluster.memory], "B")
             return f"needs {need} on a device, {usable} of {memory} are usable"
         case "endless":
             return "fails more often than it can save its work"
         case "too late":
-            return f"takes {units.text(amount, 's')}, {units.text(amount - limit, 's')} too long"
+            takes, over = units.alike([amount, amount - limit], "s")
+            return f"takes {takes}, {over} too long"
         case "too dear":
             return f"costs {units.bill(amount)}, {units.bill(amount - limit)} too much"
         case _:
-            return f"is {amount:.0%} efficient, below {limit:.0%}"
+            has, least = units.alike([amount, limit])
+            return f"has an efficiency of {has}, below {least}"
 
 
 def _choice(plan):
     at = plan.bought
     if at is None:
-        yield from _wrapped(f"Buy none: {why(plan)}.")
+        yield f"Buy none: {why(plan)}."
     else:
         between = ""
         if at.run is not None and math.isfinite(at.run):
-            low, high = time(at.run / plan.band), time(at.run * plan.band)
-            between = f" {time(at.run)}, {low} to {high} by the band."
-        yield from _wrapped(f"Buy {at.workers}: {why(plan)}.{between}")
+            run, *band = units.alike([at.run, at.run / plan.band, at.run * plan.band], "s")
+            between = f" {run}, {' to '.join(band)} by the band."
+        yield f"Buy {at.workers}: {why(plan)}.{between}"
         if plan.safe != plan.chosen:
-            yield from _wrapped(
-                f"Close: if steps take {plan.band:.2f} times as long, "
-                + (f"buy {plan.safe}." if plan.safe else "no size meets every limit.")
-            )
+            instead = f"buy {plan.safe}." if plan.safe else "no size meets every limit."
+            yield f"Close: if steps take {plan.band:.2f} times as long, {instead}"
         yield from _where(at)
     yield from _excluded(plan)
     if at is not None:
         from scalelab.models.cost import bottleneck
 
-        yield from _wrapped(bottleneck.advice(at.kind))
+        yield bottleneck.advice(at.kind)
 
 
 def _excluded(plan):
@@ -204,7 +204,7 @@ def _excluded(plan):
         who = "it " if near not in plan.impossible else ""
         words = "; ".join(f"{who}{against(plan, reason)}" for reason in plan.excluded[near])
         listed = ", ".join(map(str, sizes))
-        yield from _wrapped(f"not {listed}: {f'at {near} ' if len(sizes) > 1 else ''}{words}", "  ")
+        yield f"  not {listed}: {f'at {near} ' if len(sizes) > 1 else ''}{words}"
 
 
 _CAUSES = {
@@ -221,50 +221,45 @@ _CAUSES = {
 
 def _where(at):
     parts = [
-        f"{words} {getattr(at.time, cause) / at.seconds:.1%}"
+        f"{words} {units.text(getattr(at.time, cause) / at.seconds, '%', 2)}"
         for cause, words in _CAUSES.items()
         if getattr(at.time, cause) >= 5e-4 * at.seconds
     ]
-    yield from _wrapped(f"Where its step goes: {', '.join(parts)}.")
+    yield f"Where its step goes: {', '.join(parts)}."
     costs = []
     if at.dollars_per_million is not None:
-        costs.append(f"${at.dollars_per_million:.3g} per million tokens")
+        costs.append(f"{units.dollars(at.dollars_per_million)} per million tokens")
     if at.joules_per_token is not None:
         costs.append(f"{units.text(at.joules_per_token, 'J')} per token")
     if at.useful_share is not None:
-        costs.append(f"{at.useful_share:.1%} of the time lasts, after checkpoints and failures")
+        lasts = units.text(at.useful_share, "%")
+        costs.append(f"{lasts} of the time lasts, after checkpoints and failures")
     if costs:
-        yield from _wrapped(
-            f"A result costs {', '.join(costs)}." if len(costs) > 1 else f"{costs[0]}."
-        )
+        yield f"A result costs {', '.join(costs)}." if len(costs) > 1 else f"{costs[0]}."
 
 
-def _whatifs(plan):
-    first = plan.whatifs[0].row
-    rows = [
-        (f"what if, on {first.workers}", "step", "tokens/s", "MFU", "memory", "time", "bill", "")
+def _whatifs(plan, width):
+    ifs = plan.whatifs
+    rows = [one.row for one in ifs]
+    head = (f"what if, on {rows[0].workers}", "step", "tokens/s", "MFU", "memory", "time", "bill")
+    bills = [
+        "" if one.row.dollars is None or one.worth is not None else units.bill(one.row.dollars)
+        for one in ifs
     ]
-    for whatif in plan.whatifs:
-        note = f"worth ${whatif.worth:.2f} a device-hour" if whatif.worth is not None else ""
-        rows.append(
-            (
-                whatif.change,
-                units.text(whatif.row.seconds, "s"),
-                f"{whatif.gain - 1:+.1%}",
-                units.text(whatif.row.mfu, "%"),
-                "too big" if not whatif.row.fits else units.text(whatif.row.memory, "%"),
-                time(whatif.row.run),
-                ""
-                if whatif.row.dollars is None or whatif.worth is not None
-                else units.bill(whatif.row.dollars),
-                note,
-            )
-        )
-    yield from aligned(rows, left=(0, 7), drop_empty=True)
-
-
-def _wrapped(text, indent=""):
-    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
+    columns = (
+        [one.change for one in ifs],
+        units.column([row.seconds for row in rows], "s"),
+        [f"{100 * (one.gain - 1):+.1f} %" for one in ifs],
+        units.column([row.mfu for row in rows], "%"),
+        [units.text(row.memory, "%") if row.fits else "too big" for row in rows],
+        _times([row.run for row in rows]),
+        bills,
+    )
+    table = [head, *zip(*columns, strict=True)]
+    yield from aligned(table, left=(0,), drop_empty=True, width=width)
+    for one in ifs:
+        if one.worth is not None:
+            yield f"{one.change}: worth ${one.worth:.2f} a device-hour"
 
 
 def document(plan: Plan) -> dict[str, Any]:

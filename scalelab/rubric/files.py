@@ -238,7 +238,7 @@ def _latencies(path, grid):
 def _latency(path, place, column, cell, factor):
     value = _cells.value(cell, "seconds", "dot", factor)
     if value is None or value[0] < 0:
-        place = f"{place} column {column!r}"
+        place = f"{place} column {shown(column)}"
         raise files.wrong(path, place, "be a time, at least 0", shown(cell), "write it like 35 ms")
     return value[0]
 

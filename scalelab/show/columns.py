@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from scalelab import units
 from scalelab.records import Sample, Stamp
 from scalelab.refusal import Refusal
 from scalelab.show.template import rendered
-from scalelab.tables.text import aligned
+from scalelab.tables.printed import aligned, texts
 
 LONG = 28  # letters of a cell that may take several lines
 Columns = Mapping[str, Sequence[object] | np.ndarray]  # values by heading
@@ -28,7 +28,7 @@ class Table:
                 f"columns must have the same length, got {sizes}: give one value for each row"
             )
         self.columns, self.title, self.stamp = list(listed), title, stamp
-        cells = [[_cell(value, form) for value in values] for values in listed.values()]
+        cells = [_cells(values, form) for values in listed.values()]
         self.rows = [list(row) for row in zip(*cells, strict=True)]
 
     @property
@@ -41,8 +41,15 @@ class Table:
         return rendered("columns.html", table=self)
 
     def __repr__(self) -> str:
-        lines = aligned([self.columns, *self.rows])
-        return "\n".join([self.title, *lines, *([self.stamp.text] if self.stamp else [])])
+        return "\n".join(self.lines())
+
+    def lines(self, width: int | None = None) -> Iterator[str]:
+        """Yield its title, its rows under their headings, no wider than that, and its stamp."""
+        left = [at for at, cells in enumerate(zip(*self.rows, strict=True)) if texts(cells)]
+        yield self.title
+        yield from aligned([self.columns, *self.rows], left, width=width)
+        if self.stamp:
+            yield self.stamp.text
 
 
 def table(
@@ -76,12 +83,18 @@ def _plain(values):
     return values
 
 
-def _cell(value: Any, form: str | None) -> str:
+def _cells(values: Sequence[Any], form: str | None) -> list[str]:
+    """Write the cells of a column: what was measured in one unit, whatever its prefix."""
+    medians = [one.median for one in values if isinstance(one, Sample)]
+    return [_cell(value, form, medians) for value in values]
+
+
+def _cell(value: Any, form: str | None, medians: Sequence[float] = ()) -> str:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, Sample):
-        low, high = units.text(value.low, "s"), units.text(value.high, "s")
-        return f"{units.text(value.median, 's')} ({low} to {high})"
+        median, *ends = units.alike([value.median, value.low, value.high], "s", among=medians)
+        return f"{median} ({ends[0]} to {ends[1]})"
     if isinstance(value, (int, np.integer)):
         return units.text(int(value), digits=15)
     return units.text(float(value)) if form is None else format(float(value), form)

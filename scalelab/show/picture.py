@@ -30,7 +30,7 @@ def checked(path: str | Path) -> None:
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise Refusal(
-            f"a picture must end in {', '.join(SUFFIXES)}, got {shown(str(path))}: choose one"
+            f"plot must end in .svg, .png or .html, got {shown(str(path))}: it is the kind of picture"
         )
     atomic.checked(path)
 

@@ -31,21 +31,21 @@ def scores(report: Report) -> Table:
     rows = report.rows
     columns: dict[str, list] = {
         "K": [row.workers for row in rows],
-        "T(K)": [units.text(row.seconds, "s") for row in rows],
+        "T(K)": units.column([row.seconds for row in rows], "s"),
         "speedup": [f"{row.speedup:.2f}" for row in rows],
-        "efficiency": [f"{row.efficiency:.3f}" for row in rows],
+        "efficiency": [units.share(row.efficiency) for row in rows],
         **_split(rows),
         report.metric: [_quality(row.quality, report) for row in rows],
         "$/run": [_amount(row.cost) for row in rows],
-        "$/work": [_each(row.cost_per_work) for row in rows],
+        "$/work": _each([row.cost_per_work for row in rows]),
         "work/$": [_amount(row.work_per_cost, whole=True) for row in rows],
     }
     if any(row.joules_per_work is not None for row in rows):
-        columns["J/work"] = [_or_none(row.joules_per_work) for row in rows]
+        columns["J/work"] = units.column([row.joules_per_work for row in rows], none="–")
     if any(row.grams is not None for row in rows):
-        columns["g CO2"] = [_or_none(row.grams) for row in rows]
+        columns["g CO2"] = units.column([row.grams for row in rows], none="–")
     if any(row.latency is not None for row in rows):
-        columns["latency"] = [_or_none(row.latency, "s") for row in rows]
+        columns["latency"] = units.column([row.latency for row in rows], "s", none="–")
     return table(columns, f"{report.name}: four metrics of each row", stamp=report.stamp)
 
 
@@ -54,7 +54,10 @@ def _split(rows):
     if all(row.learning is None for row in rows):
         return {}
     named = {"= system": "system", "x learning": "learning"}
-    return {text: [_or_none(getattr(r, name)) for r in rows] for text, name in named.items()}
+    return {
+        text: ["–" if (value := getattr(r, name)) is None else units.share(value) for r in rows]
+        for text, name in named.items()
+    }
 
 
 def gates(report: Report) -> Table:
@@ -263,9 +266,9 @@ def _amount(value, whole=False):
     return f"{value:.2f}" if value >= 0.1 else units.text(value)
 
 
-def _each(value):
-    """Write the dollars of one unit of work, which may be an item or a whole model."""
-    return f"{value:.3e}" if value < 0.01 else f"{value:.2f}"
+def _each(values):
+    """Write the dollars of one unit of work, which may be an item or a whole model: all in one form."""
+    return [f"{value:.3e}" if min(values) < 0.01 else f"{value:.2f}" for value in values]
 
 
 def _implied(row):
@@ -292,7 +295,3 @@ def _loss(row, report):
     if not gate.tested:
         return shown
     return f"{shown} ({_quality(gate.low, report)} to {_quality(gate.high, report)})"
-
-
-def _or_none(value, unit=""):
-    return "–" if value is None else units.text(value, unit)

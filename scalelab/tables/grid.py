@@ -4,7 +4,7 @@ import csv
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ _SPACES = (r"\s{2,}|\t", r"\s+")
 _LINE = 4000  # letters of a line that spaces may part
 SHEET = " sheet "  # between the name of a workbook and that of a sheet
 _LAYOUT = "have a header with workers and with seconds or throughput"
+_OF_HYPERFINE = "give it as in hyperfine -L workers 1,2,4,8"
+_OF_OURS = "measure several numbers of workers, by scalelab run --command"
 _KEYS = "have a key with workers and with seconds or throughput"
 _REMEDY = "name the columns like `workers,seconds` in the first line, or GPUs and Laufzeit (min)"
 
@@ -41,35 +43,53 @@ class Grid:
     left_out: tuple[tuple[int, str], ...] = ()  # (line, why) of what is no row
 
 
-def source(path: str | Path, raw: bytes | None = None) -> tuple[str, str]:
-    """Return how to call a table, and its text: of a workbook that of its first sheet that is one.
+def source(path: str | Path, raw: bytes | None = None, sheet: str | None = None) -> tuple[str, str]:
+    """Return how to call a table, and its text: of a workbook the sheet of this name, or the first table.
 
     What is on standard input is given as bytes.
     """
+    return sources(path, raw, sheet)[0]
+
+
+def sources(
+    path: str | Path, raw: bytes | None = None, sheet: str | None = None
+) -> list[tuple[str, str]]:
+    """Return every table of a workbook, or the one of a text, each with how to call it."""
     name = str(path)
     if raw is None:
         raw = files.content(path, MOST_BYTES)
     if not workbook.packed(raw):
-        return name, files.decoded(name, raw, MOST_BYTES)
+        if sheet is not None:
+            raise Refusal(f"sheet must go with a workbook (.xlsx), got {shown(name)}: drop it")
+        return [(name, files.decoded(name, raw, MOST_BYTES))]
     if len(raw) > MOST_BYTES:
         files.decoded(name, raw, MOST_BYTES)  # which refuses it
-    found = workbook.sheets(name, raw)
-    for sheet, text in found:
-        called = f"{name}{SHEET}{sheet!r}"
-        try:
-            grid = of(called, text)
-        except Refusal:
-            if len(found) == 1:
-                raise
-            continue
-        if grid.rows:
-            return called, text
-    names = [sheet for sheet, _ in found]
-    raise files.wrong(name, "", "have a sheet with workers and times or rates", names, _REMEDY)
+    found = {which: (f"{name}{SHEET}{which!r}", text) for which, text in workbook.sheets(name, raw)}
+    if sheet is not None:
+        if sheet not in found:
+            remedy = meant(sheet, found)
+            raise Refusal(f"sheet must be one of {name} with cells, got {shown(sheet)}: {remedy}")
+        return [found[sheet]]
+    if len(found) == 1:
+        return [*found.values()]
+    if tables := [one for one in found.values() if _table(*one)]:
+        return tables
+    raise files.wrong(name, "", "have a sheet with workers and times or rates", [*found], _REMEDY)
+
+
+def _table(called, text):
+    try:
+        return bool(of(called, text).rows)
+    except Refusal:
+        return False
 
 
 def absent(given: str) -> Refusal | None:
     """What to say of a name that is no file here and looks like none, or None."""
+    if "://" in given:
+        return Refusal(f"FILE must be a file here, got {shown(given)}: fetch it first")
+    if os.path.isdir(given):
+        return Refusal(f"FILE must be a file, got the folder {shown(given)}: name a file in it")
     if os.path.lexists(given) or not given or given != os.path.basename(given):
         return None
     remedy = "check its name and the folder you are in"
@@ -107,7 +127,7 @@ def _csv(path, content):
     for line, cells in _lines(path, lines, start, delimiter):
         if not headings:
             names = [cell.strip() for cell in cells]
-            headings = tuple(_columns.heading(name) for name in names)
+            headings = _headings(names)
             _at_most(path, line, len(headings), MOST_COLUMNS, "columns")
             continue
         if not any(cell.strip() for cell in cells):
@@ -133,8 +153,27 @@ def _csv(path, content):
             raise files.wrong(path, f"line {line}", expected, len(cells), remedy)
         rows.append((line, (*cells, *[""] * (len(headings) - len(cells)))))
         _at_most(path, line, len(rows), MOST_ROWS, "rows")
+    if hyperfine.medians(names):
+        _one_configuration(path, headings, rows)
     open_commas = delimiter not in (",", "|")
     return Grid(headings, tuple(rows), title, open_commas=open_commas, left_out=tuple(left_out))
+
+
+def _headings(names):
+    """Return what each cell of a header means; of hyperfine's CSV, where the time is called median."""
+    means = hyperfine.medians(names)
+    known = [_columns.heading(means.get(name, "" if means else name)) for name in names]
+    return tuple(replace(one, text=name) for one, name in zip(known, names, strict=True))
+
+
+def _one_configuration(path, headings, rows):
+    """Refuse commands that differ in a parameter beside their workers: they would pass for replicates."""
+    means = hyperfine.medians([one.text for one in headings])
+    for at, heading in enumerate(headings):
+        values = [*dict.fromkeys(cells[at] for _, cells in rows)]
+        if heading.text in means and not heading.role and len(values) > 1:
+            place, remedy = f"column {shown(heading.text)}", "keep the rows of one configuration"
+            raise files.wrong(path, place, "be the same in all rows", values, remedy)
 
 
 def _lines(path, lines, start, delimiter):
@@ -171,8 +210,12 @@ def _header(path, lines):
             except csv.Error:
                 continue
             cells = _inner(cells) if delimiter == "|" else cells
-            if len(cells) <= MOST_COLUMNS and complete([_columns.heading(c) for c in cells]):
+            cells = [cell.strip() for cell in cells]
+            if len(cells) <= MOST_COLUMNS and complete(_headings(cells)):
                 return number, delimiter
+            if hyperfine.medians(cells):
+                place, expected = f"line {number + 1}", "say the workers of each command"
+                raise files.wrong(path, place, expected, cells[8:] or "none", _OF_HYPERFINE)
     for number, line in enumerate(lines[:_PREAMBLE]):
         # A sentence may hold the words of a header: only what stands over as many cells is one.
         below = next((one for one in lines[number + 1 :] if one.strip(" \t-=")), "")
@@ -182,6 +225,11 @@ def _header(path, lines):
             if alike and complete([_columns.heading(c) for c in cells]):
                 return number, spaces
     line, text = seen[0] if seen else (1, "nothing")
+    if text.startswith("sample,run,seconds,"):
+        raise files.wrong(path, "line 1", "say the workers of each sample", "none", _OF_OURS)
+    if re.match(r"<(?:!doctype )?html", text, re.I):
+        expected, remedy = "be a table", "save the file itself, and not the page that shows it"
+        raise files.wrong(path, "", expected, "a web page", remedy)
     raise files.wrong(path, f"line {line}", _LAYOUT, text, _REMEDY)
 
 
@@ -200,7 +248,7 @@ def _json(path, content):
     if isinstance(data, dict) and data.get("record") == "Recording":
         recording = files.record(path, content)
         assert isinstance(recording, Recording)
-        return of_recording(path, recording)
+        return of_recording(path, recording, _OF_OURS)
     if isinstance(data, dict):
         texts = [data.get(key) for key in ("title", "name", "scaling", "note")]
         title = " ".join(text for text in texts if isinstance(text, str))
@@ -234,7 +282,7 @@ def _transposed(path, columns):
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
-def of_recording(path: str | Path, recording: Recording) -> Grid:
+def of_recording(path: str | Path, recording: Recording, remedy: str = _OF_HYPERFINE) -> Grid:
     """Return the Grid of what was measured: a row for each repetition, conditions as columns."""
     conditions = [
         name
@@ -244,10 +292,7 @@ def of_recording(path: str | Path, recording: Recording) -> Grid:
     by = [name for name in conditions if _columns.heading(name).role == "workers"]
     if not by:
         known = sorted({name for sample in recording.samples for name in sample.given})
-        expected, remedy = (
-            "say the workers of each sample",
-            "give it as in hyperfine -L workers 1,2,4,8",
-        )
+        expected = "say the workers of each sample"
         raise files.wrong(path, "", expected, known or "no condition", remedy)
     rows: list[tuple[int, tuple[Any, ...]]] = []
     first: dict[Any, Sample] = {}
@@ -260,7 +305,7 @@ def of_recording(path: str | Path, recording: Recording) -> Grid:
         if differing:
             expected = "differ in workers only"
             remedy = "keep the samples of one configuration"
-            raise files.wrong(path, repr(sample.label), expected, differing, remedy)
+            raise files.wrong(path, shown(sample.label), expected, differing, remedy)
         values = [given.get(name) for name in conditions]
         failed = ["failed"] * any(caution.name == hyperfine.FAILED for caution in sample.advice)
         # Numbered through, because a recording that was added to holds a size more than once.

@@ -184,7 +184,7 @@ def superlinear(curve: Sequence[Size]) -> Finding | None:
     if not over:
         return None
     size, share = max(over, key=lambda pair: pair[1])
-    text = f"Efficiency reaches {units.text(share, '%')} at {size.workers} workers."
+    text = f"Efficiency reaches {units.text(share)} at {size.workers} workers."
     remedy = (
         "Look for a starved baseline, work that changed, or a working set that now fits a cache; "
         "say which, or do not report it."

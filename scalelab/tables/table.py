@@ -34,8 +34,8 @@ _KINDS = {
 }
 
 
-def read(path: str | Path) -> ScalingTable:
-    r"""Read a scaling table from a CSV, JSON or Excel file. Section 3.3.
+def read(path: str | Path, sheet: str | None = None) -> ScalingTable:
+    r"""Read a scaling table from a CSV, JSON or Excel file, of the latter a sheet. Section 3.3.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -44,7 +44,7 @@ def read(path: str | Path) -> ScalingTable:
     ...     read(file).rows[0].seconds
     1.2505
     """
-    return parse(*_grid.source(path))
+    return parse(*_grid.source(path, sheet=sheet))
 
 
 def parse(path: str | Path, content: str) -> ScalingTable:
@@ -112,7 +112,7 @@ def of_grid(path: str | Path, grid: _grid.Grid) -> ScalingTable:
 def _name(path: str | Path) -> str:
     """Return the name of a file without its folder and ending, and of which of its sheets."""
     file, sheet, which = str(path).partition(_grid.SHEET)
-    return Path(file).stem + (f", sheet {which}" if sheet else "")
+    return Path(file.removesuffix(".gz")).stem + (f", sheet {which}" if sheet else "")
 
 
 def of_series(series: Series) -> ScalingTable:
@@ -175,14 +175,16 @@ def _chosen(path, grid):
         if len(exact or columns) > 1:
             names = [grid.headings[i].text for i in (exact or columns)]
             expected = f"have one column of {role}"
-            raise files.wrong(path, "header", expected, names, f"name the one to read `{role}`")
+            remedy = f"{'keep' if exact else 'name'} the one to read `{role}`"
+            remedy += ", and call the others something else" if exact else ""
+            raise files.wrong(path, "header", expected, names, remedy)
         chosen[role] = (exact or columns)[0]
         heading = grid.headings[chosen[role]]
         if heading.strange:
             expected = f"give {role} in a unit of " + ("time" if role == "seconds" else "energy")
             remedy = "use ms, s, min or h" if role == "seconds" else "use J, kJ, Wh or kWh"
             raise files.wrong(
-                path, f"header column {heading.text!r}", expected, heading.unit, remedy
+                path, f"header column {shown(heading.text)}", expected, heading.unit, remedy
             )
     return dict(sorted(chosen.items(), key=lambda item: item[1]))
 
@@ -201,7 +203,7 @@ def _style(path, grid, columns):
         # Where semicolons part the cells, the comma may well be the decimal sign.
         for line, i, cell in cells:
             if _cells.ambiguous(cell):
-                place = f"{grid.place} {line} column {grid.headings[i].text!r}"
+                place = f"{grid.place} {line} column {shown(grid.headings[i].text)}"
                 expected = "be a number that reads only one way"
                 raise files.wrong(path, place, expected, cell, "write 1234 or 1.234")
     return style
@@ -215,7 +217,7 @@ def _row(path, grid, columns, style, line, cells, units, missing):
         return None
     for role, index in columns.items():
         cell, heading = cells[index], grid.headings[index]
-        place = f"{grid.place} {line} column {heading.text!r}"
+        place = f"{grid.place} {line} column {shown(heading.text)}"
         if role == "failed":
             values[role] = _cause(path, place, cell)
         elif role in _TEXTS:
@@ -262,7 +264,9 @@ def _cause(path, place, cell):
     word = said.casefold()
     if word in _cells.MISSING | {"0", "no", "false"}:
         return ""
-    return "failed" if word in ("1", "yes", "true") else re.sub(r", after [\d.e+-]+ s$", "", said)
+    return (
+        "failed" if word in ("1", "yes", "true") else re.sub(r", after [\d.,e+-]+ \w+$", "", said)
+    )
 
 
 def _said(role, cell):

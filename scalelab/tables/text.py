@@ -1,14 +1,17 @@
 """A table and its findings as text for people, and as plain data for programs."""
 
 import csv
+import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 from scalelab import units
+from scalelab.arguments import shown
 from scalelab.tables.finding import Finding
 from scalelab.tables.nouns import ScalingTable
+from scalelab.tables.printed import aligned
 from scalelab.tables.understood import Understood
 
 MOST_LISTED = 6  # rows or columns in one sentence; more are counted
@@ -16,25 +19,6 @@ MOST_SIZES = 40  # of a curve that is shown; --json has all
 BAR = (8, 20)  # letters of a bar: fewer show nothing, more show no more
 _UNIT = 16  # letters of a unit that stands in a heading
 _KINDS = {"neither": "scaling of no stated kind", "mixed": "two studies in one table"}
-
-
-def aligned(
-    rows: Sequence[Sequence[str]], left: Collection[int] = (), drop_empty: bool = False
-) -> Iterator[str]:
-    r"""Yield rows of text in columns, to the right but for those `left`, the first row being headings.
-
-    >>> print(*aligned([("workers", "note"), ("8", ""), ("16", "best")], left=[1]), sep="\n")
-    workers  note
-          8
-         16  best
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    used = [at for at in range(len(widths)) if not drop_empty or any(row[at] for row in rows[1:])]
-    for row in rows:
-        cells = [
-            row[at].ljust(widths[at]) if at in left else row[at].rjust(widths[at]) for at in used
-        ]
-        yield "  ".join(cells).rstrip()
 
 
 def heading(table: ScalingTable) -> str:
@@ -67,9 +51,9 @@ def understood_lines(table: ScalingTable, found: Understood) -> Iterator[str]:
         units_of = [one for one in (unit, *written) if one]
         told = f", in {_listed(list(dict.fromkeys(units_of)))}" if units_of else ""
         each = ", of one worker" if table.each and role == table.measure else ""
-        columns.append(f"{role}: {name!r}{told}{each}")
+        columns.append(f"{role}: {shown(name)}{told}{each}")
     if table.unread:
-        columns.append(f"not read: {_listed([repr(name) for name in table.unread])}")
+        columns.append(f"not read: {_listed([shown(name) for name in table.unread])}")
     if columns:
         yield f"columns  {'; '.join(columns)}"
     kind = _KINDS.get(found.kind, f"{found.kind} scaling")
@@ -79,50 +63,50 @@ def understood_lines(table: ScalingTable, found: Understood) -> Iterator[str]:
     yield f"rows     {used}, {len(gone)} left out: {_listed(gone)}" if gone else f"rows     {used}"
 
 
-def curve_lines(table: ScalingTable, found: Understood, width: int = 100) -> Iterator[str]:
+def curve_lines(table: ScalingTable, found: Understood, width: int | None = None) -> Iterator[str]:
     r"""Yield median, speedup and efficiency of each size, with a bar of the efficiency if it fits.
 
     >>> from scalelab.tables import table, understood
     >>> runs = table.parse("runs", "workers,seconds\n1,60\n2,31\n4,20\n")
     >>> print(*curve_lines(runs, understood.understood(runs), width=45), sep="\n")
     workers  time (s)  speedup  efficiency
-          1        60        1       100 %
-          2        31     1.94      96.8 %
-          4        20        3        75 %
+          1        60        1       1.000
+          2        31     1.94       0.968
+          4        20        3       0.750
     """
     unit = "s" if table.measure == "seconds" else ""
+    half = MOST_SIZES // 2
+    left_out = len(found.lines) - 2 * half if len(found.lines) > MOST_SIZES else 0
+    sizes = [*found.lines[:half], *found.lines[-half:]] if left_out else found.lines
     # Rounded first, or two that nearly agree would bring out the last digit of all.
-    cells = units.alike([float(f"{line.value:.4g}") for line in found.lines], unit, 4)
-    shown = "time"
+    cells = units.alike([float(f"{line.value:.4g}") for line in sizes], unit, 4)
+    told = "time"
     if unit:
         unit = cells[0].partition(" ")[2]
         cells = [cell.partition(" ")[0] for cell in cells]
     else:
-        shown = table.measure
+        told = table.measure
         unit = next(iter(dict(table.units).get(table.measure, ())), "")
     over = "" if found.base == 1 else f" over {units.text(found.base, digits=10)}"
     several = any(line.runs > 1 for line in found.lines)
-    head = f"{'median ' if several else ''}{shown}"
+    head = f"{'median ' if several else ''}{told}"
     weak = found.kind == "weak" and table.measure == "seconds"
     gain = "scaled speedup" if weak else "speedup"
     rows = [("workers", "runs" if several else "", f"{head} ({unit})" if 0 < len(unit) <= _UNIT else head,
              f"{gain}{over}", "efficiency")]  # fmt: skip
-    for line, cell in zip(found.lines, cells, strict=True):
+    for line, cell in zip(sizes, cells, strict=True):
         count, runs = units.text(line.workers, digits=10), str(line.runs) if several else ""
-        share = units.text(line.efficiency, "%")
-        rows.append((count, runs, cell, units.text(line.speedup), share))
-    lines = list(aligned(rows, drop_empty=True))
+        rows.append((count, runs, cell, units.text(line.speedup), units.share(line.efficiency)))
+    lines = [*aligned(rows, drop_empty=True, width=width)]
     least, most = BAR
-    room = min(most, width - 3 - max(map(len, lines)))  # a plus may follow
-    if room >= least:
-        shares = [line.efficiency for line in found.lines]
+    room = min(most, (width or math.inf) - 3 - max(map(len, lines)))  # a plus may follow
+    if room >= least and len(lines) == len(rows):
+        shares = [line.efficiency for line in sizes]
         lines[1:] = [
             f"{line}  {_bar(share, room)}" for line, share in zip(lines[1:], shares, strict=True)
         ]
-    half = MOST_SIZES // 2
-    if len(lines) > MOST_SIZES + 1:
-        more = f"... and {len(lines) - 1 - 2 * half} more sizes; --json has all"
-        lines = [*lines[: half + 1], more, *lines[-half:]]
+    if left_out:
+        lines.insert(half + 1, f"... and {left_out} more sizes; --json has all")
     yield from lines
 
 

@@ -17,13 +17,15 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 MODULE = (sys.executable, "-m", "scalelab")
 
 
-def scalelab(*arguments, text="", folder=ROOT, errors=None):
+def scalelab(*arguments, text="", folder=ROOT, errors=None, columns=None):
     """Run a command here, without a terminal, as if a process of its own had: code, output, errors.
 
-    Where `errors` is given, what is said besides the output goes there instead.
+    Where `errors` is given, what is said besides the output goes there instead; `columns` are how
+    many letters a line may have.
     """
     # A kernel or a pager before may have left word of a terminal.
     plain = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "FORCE_COLOR")}
+    plain |= {} if columns is None else {"COLUMNS": str(columns)}
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as out,
         tempfile.TemporaryFile("w+", encoding="utf-8") as err,

@@ -163,6 +163,15 @@ def test_every_way_to_start_it_finds_a_function_of_ones_own(start, tmp_path):
     assert "measured here" in done.stdout
 
 
+def test_a_collective_that_fails_is_called_what_it_was_asked_for(monkeypatch):
+    def fail(*_, **__):
+        raise WorkerError("timed", "must finish on 2 ranks", cause="boom")
+
+    monkeypatch.setattr(workers, "launch", fail)
+    done = scalelab("run", "all-reduce", "--workers", "2", "--bytes", "1KiB")
+    assert done.stderr.startswith("scalelab: all-reduce must finish on 2 ranks")
+
+
 def test_what_is_gained_counts_from_the_fewest_workers_whatever_the_order(monkeypatch, capsys):
     """4 s on two workers, 2.5 s on four: 1.6 times as fast, for twice the workers."""
     times = {2: 4.0, 4: 2.5}
@@ -173,7 +182,7 @@ def test_what_is_gained_counts_from_the_fewest_workers_whatever_the_order(monkey
         main([*SHORT[:2], "--workers", "4,2"])
     _, head, four, two, *_ = capsys.readouterr().out.splitlines()
     assert re.split(r" {2,}", head)[-2:] == ["speedup over 2", "efficiency over 2"]
-    assert (four.split()[-2:], two.split()[-2:]) == (["1.6", "0.8"], ["1", "1"])
+    assert (four.split()[-2:], two.split()[-2:]) == (["1.6", "0.800"], ["1", "1.000"])
 
 
 @pytest.mark.parametrize(("more", "device"), [(["--emulate"], "cpu"), ([], "cuda")])
@@ -308,7 +317,7 @@ def test_a_case_is_told_once_whatever_its_numbers_and_words_are():
         for n, (name, text) in enumerate(said, 1)
     ]
     told = streams.advice(Recording("three", tuple(samples)))
-    assert told == ["run 1 (and 1 more, by numbers of their own): Only 2.", "run 2: Within 2 %."]
+    assert told == ["run 1 (and 1 more alike): Only 2.", "run 2: Within 2 %."]
     told = streams.advice(Recording("two", (samples[0], replace(samples[0], label="run 4"))))
     assert told == ["run 1 (and 1 more): Only 2."]
 

@@ -135,10 +135,24 @@ audit spaces.txt
 audit clock.csv
 machine --quiet extra
 audit two.csv
+audit a.csv --sheet runs
+rubric sysbench_cpu --sheet a
+fit a.csv --sheet
+audit summary.csv
+audit twice.csv
+audit page.html
+audit https://example.org/runs.csv
+audit timed.csv
+--json
+plan --example plan.toml
+run mine.py --workers 1
+capstone --out study.csv
+run --command 'true {workers}' --workers 1,1
+time true true -n a -n a
 """.strip().splitlines()
 # What a sentence may begin with, besides what was typed: the words of the usage lines.
 OPENINGS = ("--", "FILE ", "JOB ", "NAME ", "ASSIGNMENT ", "STUDENT ", "No such ", "Missing argument ",
-            "Got unexpected ", "scalelab ", "Invalid value for ", "Option ", "a picture must", "stdin ",
+            "Got unexpected ", "scalelab ", "Invalid value for ", "Option ", "stdin ",
             "the current folder must")  # fmt: skip
 FOREIGN = (
     "Traceback",
@@ -174,6 +188,11 @@ def folder(tmp_path_factory):
         "neg.csv": "workers,seconds\n1,-5\n",
         "onetwo.csv": "workers,seconds\n1,two\n",
         "two.csv": "nodes,gpus,seconds\n1,8,2\n",
+        "summary.csv": "command,mean,stddev,median,user,system,min,max\nx,1,0,1,1,0,1,1\n",
+        "twice.csv": "workers,seconds,seconds\n1,2,3\n",
+        "page.html": "<!DOCTYPE html>\n<html><body>workers,seconds</body></html>\n",
+        "timed.csv": "sample,run,seconds,label,command\n1,1,0.5,true,true\n",
+        "mine.py": "def train(rank): pass\n",
         "clock.csv": "workers,time\n1,1:32\n",
         "spaces.txt": "workers seconds\n1 60\n2 31 min\n",
         "locked.xlsx": b"\xd0\xcf\x11\xe0" + bytes(600),
@@ -229,10 +248,51 @@ def test_a_mistake_gets_one_sentence_in_the_words_that_were_typed(line, folder):
         ("fit sysbench_cpu --at", "see scalelab fit --help"),
         ("audit ''", "FILE must be the name of a file, got '': is a variable empty?"),
         ("machine --out .", "got a folder: name another"),
+        ("audit .", "got the folder '.': name a file in it"),
+        ("audit twice.csv", "keep the one to read `seconds`, and call the others something else"),
+        ("audit page.html", "save the file itself, and not the page that shows it"),
+        (
+            "audit https://example.org/runs.csv",
+            "got 'https://example.org/runs.csv': fetch it first",
+        ),
+        ("audit timed.csv", "measure several numbers of workers, by scalelab run --command"),
+        ("audit summary.csv", "give it as in hyperfine -L workers 1,2,4,8"),
+        ("--json", "write it after a command"),
+        ("plan --example plan.toml", "write scalelab plan --example > plan.toml"),
+        ("plan", "got none: --example prints one to start from"),
+        ("run mine.py --workers 1", "as a program, by --command 'python mine.py {workers}'"),
+        ("probe --device gpu", "did you mean cuda?"),
+        ("capstone --device GPU", "did you mean cuda?"),
+        ("series usl_", "did you mean usl_raytracer or usl_specsdm91?"),
+        ("fit a.csv --plot a.csv", "it is the kind of picture"),
     ],
 )
 def test_a_slip_of_the_finger_is_taken_for_what_was_meant(line, remedy, folder):
     assert scalelab(*shlex.split(line), folder=folder).stderr.rstrip().endswith(remedy)
+
+
+@pytest.mark.parametrize(
+    ("line", "got"),
+    [
+        ("run training --workers 1 --timeout 2d", "at most 24 h, got '2d': "),
+        ("run training --workers 1 --limit '30 h'", "--limit must be a time above 0 and"),
+        ("rubric q.csv --floor 150%", "--floor must be in [0, 1], got '150%': "),
+        ("rubric q.csv --floor=1.50", "got 1.50: "),
+        ("rubric q.csv --price -1", "got -1: "),
+        ("rubric q.csv --deadline '-5 min'", "got '-5 min': "),
+        ("capstone --warmup 2", "got 2: "),
+        ("capstone --warmup 50%", "--warmup must be a number, got '50%': write it like 0.5"),
+        ("run --command 'true {workers}' --workers 1,1", "got 1,1: "),
+        ("time true true -n a -n a", "-n must differ, got a, a: "),
+        ("time true --runs 1e9", "--runs must be a whole number, got '1e9': write it like 8"),
+        (r"run --command 'true {workers}' --workers 1 --rate 'a(\d+'", r"got 'a(\d+'"),
+        (r"audit 'runs\new.csv'", r"got 'runs\new.csv': "),
+        (r"rubric q.csv --baseline '2\'", r"got '2\': "),
+    ],
+)
+def test_what_is_refused_is_quoted_as_it_was_typed(line, got, folder):
+    """No 7200.0 for 2 h, and no backslash twice."""
+    assert got in scalelab(*shlex.split(line), folder=folder).stderr
 
 
 def test_no_worker_is_no_gpu_either(folder):

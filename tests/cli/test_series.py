@@ -51,6 +51,22 @@ def test_json_holds_everything_of_those_that_were_found():
     (one,) = json.loads(scalelab("series", "--text", "usl_raytracer", "--json").stdout)
     assert one["traps"] == list(datasets.load("usl_raytracer").traps)
     assert json.loads(scalelab("series", "usl_raytracer", "--json").stdout) == one
+    assert "\n1 series; " in scalelab("series", "--text", "usl_raytracer").stdout
+
+
+@pytest.mark.parametrize(
+    ("columns", "head"),
+    [
+        (140, "series sizes of kind what it teaches"),
+        (100, "series sizes kind what it teaches"),
+        (80, "series kind what it teaches"),
+        (50, "series"),
+    ],
+)
+def test_a_narrow_terminal_keeps_room_for_the_lesson(columns, head):
+    said = scalelab("series", columns=columns).stdout.splitlines()
+    assert " ".join(said[0].split()) == head
+    assert sum("Contention alone bends" in line for line in said) == 1
 
 
 def test_the_csv_of_a_series_is_audited_as_the_series_is(tmp_path):

@@ -5,6 +5,7 @@ import pty
 import re
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -12,14 +13,16 @@ from scalelab.cli import commands, terminal
 from tests.cli.command import ENVIRONMENT, MODULE, process, scalelab
 
 TABLE = "GPUs,Zeit (min)\n1,92.5\n2,47\n4,OOM\n8,40\n"
+BARS = {"█" * n + "░" * (20 - n) for n in range(21)}
 PLAIN = {
     k: v for k, v in ENVIRONMENT.items() if k not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM")
 }
 
 
-def on_a_terminal(*arguments, folder, **environment):
+def on_a_terminal(*arguments, folder, columns=80, **environment):
     """Run a command whose output is a real terminal, and return what it writes there."""
     ours, its = pty.openpty()
+    termios.tcsetwinsize(its, (24, columns))
     env = PLAIN | {"TERM": "xterm"} | environment
     with subprocess.Popen([*MODULE, *arguments], stdout=its, stderr=its, cwd=folder, env=env):
         os.close(its)
@@ -67,6 +70,45 @@ def test_columns_are_what_the_environment_says(folder):
     assert max(map(len, listed)) == 80
 
 
+WIDE = (
+    "audit usl_raytracer",
+    "audit nv_bert_tf2_a100_seq128_fp16",
+    "fit usl_raytracer --at 96,192",
+    "plan example --notes",
+    "rubric nv_gnmt_dgx1_v100_fp16 --price 3 --tolerance 0.3",
+    "series",
+    "machine",
+)
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+@pytest.mark.parametrize("line", WIDE)
+def test_no_line_is_wider_than_the_terminal_and_no_number_is_lost(line, columns):
+    narrow = scalelab(*line.split(), columns=columns).stdout
+    assert [one for one in narrow.splitlines() if len(one) > columns and " " in one.strip()] == []
+    if line != "series":  # which cuts its lessons, as it says
+        wide = scalelab(*line.split()).stdout
+        assert {*wide.split()} - {*narrow.split()} <= BARS
+
+
+def test_a_real_terminal_of_sixty_columns_gets_no_line_that_it_would_break(folder):
+    said = on_a_terminal("plan", "example", folder=folder, columns=60, NO_COLOR="1")
+    assert max(map(len, said.splitlines())) <= 60
+    assert "1,030,000" in said
+
+
+def test_the_answer_of_time_is_broken_between_words_as_well():
+    names = ("-n", "the old way", "-n", "the new way of doing it")
+    done = scalelab("time", "true", "true", "-r", 6, "-w", 0, *names, columns=50)
+    assert max(map(len, done.stdout.splitlines())) <= 50
+
+
+def test_a_mistake_is_broken_between_words_as_well(folder):
+    said = on_a_terminal("audit", "nope", folder=folder, columns=50, NO_COLOR="1")
+    assert max(map(len, said.splitlines())) <= 50
+    assert " ".join(said.split()).startswith("scalelab: FILE must be a file here or the name")
+
+
 def test_a_terminal_of_few_letters_gets_them_spelt(folder):
     for encoding in ("ascii", "latin-1"):
         env = PLAIN | {"PYTHONIOENCODING": encoding}
@@ -96,6 +138,15 @@ def test_h_is_help_and_every_command_can_be_quiet(name):
     long, short = (scalelab(*arguments, option).stdout for option in ("--help", "-h"))
     assert long == short
     assert "-q, --quiet" in long or name is None
+    assert max(map(len, long.splitlines())) <= 80
+
+
+def test_the_first_screen_says_where_to_begin_and_cuts_no_summary():
+    said = scalelab().stdout
+    assert "..." not in said.partition("Commands:")[2]
+    assert (
+        said.index("scalelab time") < said.index("For those who run a course") < said.index("keys")
+    )
 
 
 def test_a_quiet_run_shows_no_progress(folder):

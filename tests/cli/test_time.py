@@ -67,7 +67,7 @@ def test_one_command_has_its_median_with_an_interval_and_where_that_is_from():
     assert heads.split() == ["command", "median", "interval", "fastest", "user", "system", "runs"]
     assert re.fullmatch(r" *true  +\S+ (.?s)  +\S+ \1 to \S+ \1  +\S+ \1  +.* 8", row)
     assert stamp.startswith("measured here · ")
-    assert said == "8 runs · runs: 8 asked for"
+    assert said == "8 runs, as asked for"
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -89,7 +89,7 @@ def test_the_record_holds_what_the_table_says_and_can_be_judged_again(tmp_path):
     assert [one.given["command"] for one in recording.samples] == ["sleep 0.3", "true"]
     assert [len(one.seconds) for one in recording.samples] == [6, 6]
     assert compare.judge(recording.samples)[0].ratio < 1
-    assert recording.note == "6 runs of each · runs: 6 asked for"
+    assert recording.note == "6 runs of each, as asked for"
 
 
 def test_a_table_for_spreadsheets_has_a_row_for_each_run(tmp_path):

@@ -244,7 +244,7 @@ def test_for_people_the_serious_comes_first_and_then_the_number_with_what_it_is_
         (["--at", "64", "--rate", "-1"], "rate must be"),
         (["--at", "64", "--rate", "nan"], "rate must be"),
         (["--at", "64", "--most", "0"], "most must be a whole number from 1"),
-        (["--plot", "x.gif"], "a picture must end in .svg, .png, .html, got 'x.gif'"),
+        (["--plot", "x.gif"], "--plot must end in .svg, .png or .html, got 'x.gif'"),
         (
             ["--plot", "/none/x.svg"],
             "must be a file that can be written, got a folder that is missing",

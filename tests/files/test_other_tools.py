@@ -79,6 +79,40 @@ def test_runs_of_pyperf_under_other_conditions_are_other_samples(tmp_path):
     assert [s.given for s in pyperf.read(path).samples] == [{"workers": 1}, {"workers": 2}]
 
 
+# As `hyperfine -L threads 1,2 -L cc gcc --export-csv` of version 1.18 writes it.
+MEDIANS = (
+    "command,mean,stddev,median,user,system,min,max,parameter_threads,parameter_cc\n"
+    '"make -j 1, gcc",4.2,0.1,4.1,3.9,0.2,4.0,4.4,1,gcc\n'
+    "make -j 2 gcc,2.3,0.1,2.2,4.0,0.2,2.1,2.5,2,gcc\n"
+)
+
+
+def test_the_csv_of_hyperfine_is_a_table_of_its_medians():
+    found = table.parse("make.csv", MEDIANS)
+    assert (found.workers, found.values) == ((1, 2), (4.1, 2.2))
+    assert [(role, name) for role, name, _ in found.headings] == [
+        ("seconds", "median"),
+        ("workers", "parameter_threads"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("2,gcc\n", "2,clang\n"), r"column 'parameter_cc' must be the same .* \['gcc', 'clang'\]"),
+        (("threads", "size"), r"line 1 must say the workers of each .* hyperfine -L workers 1,2"),
+    ],
+)
+def test_a_csv_of_hyperfine_that_is_no_study_of_one_job_is_refused(change, said):
+    with pytest.raises(ValueError, match=said):
+        table.parse("make.csv", MEDIANS.replace(*change))
+
+
+def test_a_csv_of_hyperfine_holds_no_samples(tmp_path):
+    (tmp_path / "make.csv").write_text(MEDIANS)
+    refused(formats.read, tmp_path / "make.csv", "give what --export-json wrote")
+
+
 @pytest.mark.parametrize(
     ("name", "rows"), [("hyperfine_workers", 4 * 4), ("pyperf_workers", 3 * 6)]
 )
@@ -192,15 +226,18 @@ def test_a_condition_may_have_a_name_of_pyperf(name, tmp_path):
 
 @pytest.mark.skipif(not shutil.which("hyperfine"), reason="needs hyperfine")
 def test_what_hyperfine_writes_today_is_audited(tmp_path):
-    path = tmp_path / "results.json"
+    path, medians = tmp_path / "results.json", tmp_path / "results.csv"
     subprocess.run(
         ["hyperfine", "-r", "2", "-N", "-L", "workers", "1,2", "--export-json", path,
-         "sleep 0.00{workers}"],
+         "--export-csv", medians, "sleep 0.00{workers}"],
         check=True, capture_output=True, timeout=60,
     )  # fmt: skip
-    result = CliRunner().invoke(commands, ["audit", str(path)])
-    assert result.exit_code == 0, result.output
-    assert "4 rows, seconds on 1 to 2 workers" in result.output
+    for file, rows in ((path, 4), (medians, 2)):
+        result = CliRunner().invoke(commands, ["audit", str(file)])
+        assert result.exit_code == 0, result.output
+        assert f"{rows} rows, seconds on 1 to 2 workers" in result.output
+    every = [run["median"] for run in json.loads(path.read_text())["results"]]
+    assert table.read(medians).values == pytest.approx(every, rel=1e-3)
 
 
 @needs_pyperf

@@ -3,14 +3,17 @@
 import datetime
 import io
 import random
+import re
 import sys
 import zipfile
 
 import pytest
 
+import scalelab
 from scalelab.files import workbook
 from scalelab.refusal import Refusal
 from scalelab.tables import table
+from tests.cli.command import scalelab as command
 from tests.models.test_bad_input import SENTENCE
 
 openpyxl = pytest.importorskip("openpyxl")  # of requirements-dev.txt
@@ -64,6 +67,29 @@ def test_of_several_sheets_the_first_that_is_a_table_is_read_and_named(tmp_path)
     assert "must have a sheet with workers" in refused(
         book(tmp_path, ("about", about), ("b", about))
     )
+
+
+def test_any_sheet_can_be_chosen(tmp_path):
+    file = book(tmp_path, ("weak", ROWS), ("old runs", [ROWS[0], [1, 60, "y"], [2, 40, "y"]]))
+    assert table.read(file, "old runs").values == (3600, 2400)
+    assert scalelab.read(file, sheet="old runs").name == "study, sheet 'old runs'"
+    for name, remedy in (("old", "did you mean old runs?"), ("zz", "there are weak, old runs")):
+        with pytest.raises(Refusal, match=re.escape(f"got '{name}': {remedy}")):
+            table.read(file, name)
+    with pytest.raises(Refusal, match="sheet must go with a workbook"):
+        scalelab.read({"workers": [1], "seconds": [2]}, sheet="weak")
+
+
+def test_a_command_says_which_sheet_it_read_and_takes_another(tmp_path):
+    file = book(tmp_path, ("weak", ROWS), ("about", [["by", "ada"]]), ("old", ROWS))
+    first = command("audit", file)
+    assert first.stderr == "sheet 'weak' is read; --sheet takes 'old'\n"
+    for quiet in (("--quiet",), ("--sheet", "old")):
+        done = command("audit", file, *quiet)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("study, sheet 'old': 2 rows")
+    with_a_fault = command("audit", file, "--sheet", "about")
+    assert "study.xlsx sheet 'about' line 1 must have a header" in with_a_fault.stderr
 
 
 def test_a_fault_is_named_by_sheet_and_line(tmp_path):

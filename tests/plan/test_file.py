@@ -175,8 +175,8 @@ def test_limits_want_what_they_limit():
     ("raw", "name", "expected"),
     [
         (b"", "a.toml", "a.toml must have a table model, got none"),
-        (b"[model\n", "a.toml", "a.toml must be TOML, got Expected"),
-        (b"{", "a.json", "a.json must be JSON, got Expecting"),
+        (b"[model\n", "a.toml", "a.toml must be TOML, got a fault (Expected"),
+        (b"{", "a.json", "a.json must be JSON, got a fault (Expecting"),
         (b"[1]", "a.json", "a.json must hold tables"),
         (b"a\xff", "a.toml", "a.toml byte 2 must be UTF-8 text"),
         (b"[" * 100_000, "a.json", "brackets in brackets"),

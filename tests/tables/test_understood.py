@@ -36,9 +36,9 @@ def test_what_was_taken_for_what_is_said_with_units_and_reasons():
         "rows     4 used, 2 left out: line 6 (a comment), line 7 (no seconds: OOM)",
     ]
     assert [line.split() for line in curve[1:]] == [
-        ["1", "2", "93", "1", "100", "%"],
-        ["2", "1", "46.5", "2", "100", "%"],
-        ["4", "1", "31", "3", "75", "%"],
+        ["1", "2", "93", "1", "1.000"],
+        ["2", "1", "46.5", "2", "1.000"],
+        ["4", "1", "31", "3", "0.750"],
     ]
     assert curve[0].split("  ")[-3:] == ["median time (min)", "speedup", "efficiency"]
 

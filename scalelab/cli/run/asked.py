@@ -4,6 +4,7 @@ Somebody wants to know whether their own program gains from more workers. They t
 it, with {workers} where the number goes, and get a table that the other commands read.
 """
 
+import math
 import shlex
 from pathlib import Path
 from typing import Any
@@ -18,23 +19,18 @@ from scalelab.refusal import Refusal
 # By the options that a kind of run alone has, as Python calls them.
 _OF_JOBS = {"emulate": "--emulate", "sizes": "--bytes", "settings": "--set", "device": "--device",
             "append": "--append"}  # fmt: skip
+_LONGEST = 86400.0  # seconds of a launch of our own processes
 _OF_PROGRAMS = {"rate": "--rate", "quality": "--quality", "shell": "--shell", "retry": "--retry"}
 
 
-class _Device(click.Choice[str]):
-    """Knows what a GPU is called here: by its letters `gpu` is nearer to cpu."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name of a device."""
-        if value.lower() == "gpu":
-            raise Refusal("--device must be auto, cpu or cuda, got 'gpu': did you mean cuda?")
-        return super().convert(value, param, ctx)
-
-
-@click.command("run")
+@click.command("run", short_help="Measure a program, or a job, for every number of workers.")
 @click.argument("job", required=False)
 @click.option("--command", "program", metavar="LINE", help="A program to start, with {workers}.")
-@click.option("--workers", help="How many, as in 1,2,4.  [default: powers of two up to the cores]")
+@click.option(
+    "--workers",
+    metavar="LIST",
+    help="How many, as in 1,2,4.  [default: powers of two up to the cores]",
+)
 @click.option(
     "--scaling",
     type=click.Choice(["strong", "weak"]),
@@ -51,6 +47,7 @@ class _Device(click.Choice[str]):
     "--repetitions",
     "repeats",
     type=int,
+    metavar="N",
     help="How often to time each.  [default: 7; 20 messages; 1 of a program]",
 )
 @click.option(
@@ -65,11 +62,11 @@ class _Device(click.Choice[str]):
 @click.option("--shell", is_flag=True, help="Let /bin/sh read LINE, with its pipes and variables.")
 @click.option("--retry", is_flag=True, help="Run again what failed before, as FILE has it.")
 @click.option("--emulate", is_flag=True, help="Sleep in place of compute; what is sent is real.")
-@click.option("--bytes", "sizes", help="Messages of a collective, as in 1KiB,1MiB.")
+@click.option("--bytes", "sizes", metavar="LIST", help="Messages of a collective, as in 1KiB,1MiB.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An argument of JOB.")
 @click.option(
     "--device",
-    type=_Device(["auto", "cpu", "cuda"]),
+    type=options.Device(["auto", "cpu", "cuda"]),
     default="auto",
     help="cpu is gloo, cuda NCCL; auto takes cuda where every worker finds a GPU.",
 )
@@ -124,7 +121,7 @@ def command(
             --workers 8,16,32 --weak --work 1e6 --timeout '20 min' --out weak.csv
       $ scalelab run --command 'mpirun -n {workers} python train.py' \\
             --rate 'samples/s: (\\S+)' --quality 'accuracy (\\S+)' --out study.csv
-    The same line again after Ctrl-C goes on where it stopped; with --retry, failed runs too:
+    The same line goes on where Ctrl-C stopped it; with --retry, failed runs too:
       $ scalelab run --command ... --out study.csv --retry
     """
     if job is None and program is None:
@@ -148,7 +145,8 @@ def command(
             raise Refusal("--weak must go without --scaling strong, got both: drop one of them")
         scaling = "weak"
     counts = None if workers is None else options.counts(workers)
-    limit = None if timeout is None else options.duration(timeout, "--timeout")
+    most = _LONGEST if program is None else math.inf
+    limit = None if timeout is None else options.duration(timeout, "--timeout", most)
     own = {name: value for name, value in asked.items() if name not in strangers}
     own |= {"scaling": scaling}
     if job is not None:

@@ -61,7 +61,12 @@ def _known(job, names):
         return
     near = difflib.get_close_matches(job, names, n=1)
     remedy = f"did you mean {near[0]}?" if near else "choose one"
-    if " " in job or "/" in job or job.endswith((".py", ".sh")):
+    if job.endswith(".py") and os.path.isfile(job):
+        remedy = (
+            f"name its function, as in {job}:train, or start it as a program, by "
+            f"--command 'python {job} {{workers}}'"
+        )
+    elif " " in job or "/" in job or job.endswith((".py", ".sh")):
         remedy = "start a program by --command 'torchrun --nproc-per-node {workers} train.py'"
     raise Refusal(
         f"job must be {', '.join(names)}, module:function or file.py:function, got {shown(job)}: {remedy}"
@@ -70,6 +75,7 @@ def _known(job, names):
 
 def _scaling(job, counts, device, *, scaling, work, emulate, sizes, settings, repeats, limit):
     """Return the title of a sweep, a word on it, what measures each size, and how to tabulate them."""
+    from scalelab import units
     from scalelab.measure.ranks import sweep
     from scalelab.models.scaling import study
 
@@ -102,10 +108,10 @@ def _scaling(job, counts, device, *, scaling, work, emulate, sizes, settings, re
             times = f"times as long as {count[base]}"
             return {"workers": count, "copies": count, "time": samples, times: longer}
         gain = study.scaled_speedup(seconds[base], seconds, [w / work[base] for w in work])
-        share = [g * count[base] / k for g, k in zip(gain, count, strict=True)]
+        shares = [units.share(g * count[base] / k) for g, k in zip(gain, count, strict=True)]
         over = "" if count[base] == 1 else f" over {count[base]}"
         columns = {"workers": count, "work": work, "time": samples}
-        return columns | {f"speedup{over}": gain, f"efficiency{over}": share}
+        return columns | {f"speedup{over}": gain, f"efficiency{over}": shares}
 
     title = f"{job}, {f'{scaling} scaling'}{', emulated' if emulate else ''}"
     if copies:
@@ -135,11 +141,12 @@ def _messages(job, counts, device, *, scaling, work, emulate, sizes, settings, r
             "workers": count,
             "bytes": [units.text(each, "B", binary=True) for each in size],
             "time": samples,
-            "spread": ["unknown" if s is None else units.text(s, "s") for s in spread],
-            "algbw": _rates(bandwidth.algorithm_bandwidth(size, seconds)),
+            "spread": units.column(spread, "s", none="unknown"),
+            "algbw": units.column(bandwidth.algorithm_bandwidth(size, seconds), "B/s"),
         }
         if job in bandwidth.FACTORS:
-            columns["busbw"] = _rates(bandwidth.bus_bandwidth(size, seconds, count, job))
+            busbw = bandwidth.bus_bandwidth(size, seconds, count, job)
+            columns["busbw"] = units.column(busbw, "B/s")
         return columns
 
     # A launch for each size, so that it is kept before the next: started again, processes cost little.
@@ -152,12 +159,6 @@ def _messages(job, counts, device, *, scaling, work, emulate, sizes, settings, r
         for size in sizes
     ]
     return f"{job} over message sizes", "", runs, table
-
-
-def _rates(values):
-    from scalelab import units
-
-    return [units.text(value, "B/s") for value in values]
 
 
 def _placed(device, counts, fewest):

@@ -88,7 +88,7 @@ def _show(
         return
     line = " ".join(program.asked.command.text.split())
     title = f"{line}, {program.asked.scaling} scaling"
-    terminal.say(*str(table(_sizes(program, done), title)).splitlines())
+    terminal.say(*table(_sizes(program, done), title).lines(terminal.listing_width()))
     if terminal.quiet():
         for one in _words(one for one in done if one.failed):
             terminal.complain(f"scalelab: {one}")
@@ -119,17 +119,14 @@ def _sizes(program, done):
     ]
     values = {k: [_value(asked, one) for one in ones] for k, ones in good.items()}
     unit, name = ("", "throughput") if asked.rate else ("s", "time")
-    columns[name] = [_spread(each, unit) for each in values.values()]
+    columns[name] = _spreads(values.values(), unit)
     if asked.quality:
-        qualities = [[one.quality for one in ones] for ones in good.values()]
-        columns["quality"] = [_spread(each, "") for each in qualities]
+        columns["quality"] = _spreads([[one.quality for one in ones] for ones in good.values()])
     gains = _gains(asked, {k: statistics.median(each) for k, each in values.items() if each})
     base = min(gains, default=1)
     over = "" if base == 1 else f" over {base}"
-    for name, of in (("speedup", 0), ("efficiency", 1)):
-        columns[f"{name}{over}"] = [
-            units.text(gains[k][of], digits=3) if k in gains else "" for k in good
-        ]
+    for name, of, written in (("speedup", 0, units.text), ("efficiency", 1, units.share)):
+        columns[f"{name}{over}"] = [written(gains[k][of]) if k in gains else "" for k in good]
     return columns
 
 
@@ -155,15 +152,20 @@ def _gains(asked, medians):
     return gains
 
 
-def _spread(values, unit):
+def _spreads(column, unit=""):
+    """Write the median of each size and what its runs lie between, all in one unit."""
     from scalelab import units
 
-    if not values:
-        return "failed"
-    middle = units.text(statistics.median(values), unit)
-    if len(values) == 1:
-        return middle
-    return f"{middle} ({units.text(min(values), unit)} to {units.text(max(values), unit)})"
+    column = [*column]
+    medians = [statistics.median(values) for values in column if values]
+    cells = []
+    for values in column:
+        ends = [min(values), max(values)] if len(set(values)) > 1 else []
+        middle = [statistics.median(values)] if values else []
+        told = units.alike([*middle, *ends], unit, among=medians)
+        between = f" ({told[1]} to {told[2]})" if ends else ""
+        cells.append(f"{told[0]}{between}" if told else "failed")
+    return cells
 
 
 def _words(done):

@@ -13,7 +13,7 @@ from scalelab.refusal import Failure, Refusal
 SHOWN = 20  # students with remarks that the table names, besides all who failed
 
 
-@click.command("grade")
+@click.command("grade", short_help="Grade the submissions of an assignment.")
 @click.argument("assignment", required=False)
 @click.option(
     "--submitted", type=Path, metavar="PLACE", help="A folder of students, or a zip file."
@@ -136,14 +136,13 @@ def _bar():
 
 def _doctor(json):
     from scalelab.grading.box import bubblewrap
-    from scalelab.tables.text import aligned
+    from scalelab.tables.printed import aligned
 
     answers = dict(bubblewrap.doctor())
     if json:
         streams.echo_json(answers)
         return
-    for line in aligned([*answers.items()], left=(0, 1)):
-        click.echo(line)
+    terminal.say(*aligned([*answers.items()], left=(0, 1), width=terminal.listing_width()))
 
 
 def _table(summary, place):

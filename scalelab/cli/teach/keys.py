@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 
-@click.command("keys")
+@click.command("keys", short_help="Make the keys that give students their numbers.")
 @click.argument("students", nargs=-1, metavar="STUDENT...")
 @click.option("--roster", type=Path, metavar="CSV", help="Everybody in this file as well.")
 def command(students: tuple[str, ...], roster: Path | None) -> None:

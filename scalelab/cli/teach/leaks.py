@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 
-@click.command("leaks")
+@click.command("leaks", short_help="Look for what must stay with the instructor.")
 @click.argument("paths", nargs=-1, required=True, type=Path, metavar="PATH...")
 def command(paths: tuple[Path, ...]) -> int:
     """Look for what must stay with the instructor: in folders, archives, pages, PDFs; from a course's root.

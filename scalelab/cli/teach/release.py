@@ -7,7 +7,7 @@ import click
 from scalelab.refusal import Refusal
 
 
-@click.command("release")
+@click.command("release", short_help="Build what students get from the solutions.")
 @click.argument("slugs", nargs=-1, metavar="[ASSIGNMENT]...")
 @click.option("--check", is_flag=True, help="Compare with exercises/ only, and change nothing.")
 @click.option("--exam", is_flag=True, help="Without hints, into course/exam/.")

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+from scalelab import units
 from scalelab.arguments import shown, unpainted
 from scalelab.measure.commands import process
 from scalelab.measure.commands.process import Ended
@@ -118,7 +119,7 @@ def cause(ended: Ended, log: str | Path, timeout: float | None) -> str:
     if ended.unstarted:
         return f"it could not be started ({ended.unstarted})"
     if ended.cut == "timeout":
-        return f"no end within {timeout:g} s"
+        return f"no end within {units.text(timeout, 's')}"
     if ended.cut == "output":
         return f"more than {process.MOST_OUTPUT // 2**20} MiB of output"
     if not ended.code:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from scalelab import units
 from scalelab.arguments import real, shown, whole
 from scalelab.measure.commands import process, reading
 from scalelab.measure.commands.attempts import SCALINGS, Asked, Attempt, missing, plain, read, write
@@ -166,7 +167,7 @@ def attempt(program: Study, workers: int, run: int, log: Path) -> Attempt:
         failed = f"a rate of {numbers.pop('rate'):g}, which is not above 0"
     reading.trim(log)
     if failed and not ended.unstarted:
-        failed += f", after {ended.seconds:.3g} s"
+        failed += f", after {units.text(ended.seconds, 's')}"
     left = f"it left processes running, which were ended: {ended.left}" if ended.left else ""
     return Attempt(
         workers,

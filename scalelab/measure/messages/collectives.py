@@ -65,7 +65,10 @@ def measure(
     if collective == "send":
         whole("count", count, "send needs a rank to send and another to answer", 2)
     arguments = {"collective": collective, "sizes": sizes, "iterations": iterations}
-    ranks = workers.launch(timed, count, device=device, limit=limit, **arguments)
+    try:
+        ranks = workers.launch(timed, count, device=device, limit=limit, **arguments)
+    except workers.WorkerError as error:  # by the name that the user gave
+        raise workers.WorkerError(collective, error.said, error.output, error.cause) from None
     given = {"collective": collective, "backend": capacity.BACKENDS[device]}
     if device == "cpu" and count > 1:
         given["algorithm"] = GLOO[collective]

@@ -50,7 +50,10 @@ def run(
             finally:
                 spec.rdzv_handler.shutdown()
         for rank, failure in result.failures.items():
-            raise Failed(f"{_cause(failure)} on rank {rank}", crash.output(folder, rank))
+            wrote, place = crash.output(folder, rank), _place(failure)
+            raise Failed(
+                f"{_cause(failure)} on rank {rank}", "\n".join(filter(None, (wrote, place)))
+            )
     return result.return_values
 
 
@@ -119,6 +122,14 @@ def _cause(failure):
         line = " ".join(data["message"].split()).removesuffix(":").removeprefix("Refusal: ")
         return line if len(line) <= 200 else f"{line[:197]}..."
     return failure.signal_name() if failure.exitcode < 0 else f"exit code {failure.exitcode}"
+
+
+def _place(failure):
+    """Say where in the user's own files an exception was raised, or nothing."""
+    data = failure.error_file_data.get("message")
+    stack = data.get("extraInfo", {}).get("py_callstack", "") if isinstance(data, dict) else ""
+    place = crash.raised(stack)
+    return f"raised in {place}" if place else ""
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ Ranks write there; the process that launched them reads. Standard library only.
 import faulthandler
 import os
 import re
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from pathlib import Path
 
 # Nobody reads more than a screen of a program that failed.
 _SCREEN = 4000
-_FRAME = re.compile(r'  File "(.+)", line (\d+) in (\S+)')
+_FRAME = re.compile(r'  File "(.+)", line (\d+),? in (\S+)')
 # A rank has this long to write down where it stands before it is stopped.
 _MARGIN = 0.2
 
@@ -59,6 +60,19 @@ def named(ranks: Iterable[int]) -> str:
         shown = [*shown[:4], f"{len(shown) - 4} more"]
     *first, last = shown
     return f"ranks {', '.join(first)} and {last}" if first else f"rank {last}"
+
+
+def raised(stack: str) -> str:
+    r"""Return "function at file:line" of the innermost call in a file of the user's own, or nothing.
+
+    >>> raised('  File "/home/ada/train.py", line 7, in step\n    boom()\n')
+    'step at train.py:7'
+    """
+    ours, installed = str(Path(__file__).parents[3] / "scalelab"), (sys.prefix, sys.base_prefix)
+    for file, line, function in reversed(_FRAME.findall(stack)):
+        if not file.startswith((ours, *installed, "<")):
+            return f"{function} at {Path(file).name}:{line}"
+    return ""
 
 
 def _innermost(stack: str) -> str:

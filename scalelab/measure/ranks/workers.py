@@ -17,7 +17,7 @@ from scalelab.arguments import real, shown, unpainted
 from scalelab.measure.ranks import agent, capacity, crash, torchrun
 from scalelab.measure.timing.timing import threads
 from scalelab.refusal import Failure, Refusal
-from scalelab.units import counted
+from scalelab.units import counted, text
 
 if TYPE_CHECKING:
     import torch
@@ -61,7 +61,7 @@ def launch(
         remedy = "mend the job, or give it longer" if cause.late else "mend the job"
         raise WorkerError(
             job.__name__,
-            f"must finish on {counted(workers, 'rank')} within {limit:g} s, got {cause}: {remedy}",
+            f"must finish on {counted(workers, 'rank')} within {text(limit, 's')}, got {cause}: {remedy}",
             cause.output,
             str(cause),
         ) from None

@@ -110,7 +110,7 @@ class Race:
         if not self.programs:
             raise Refusal("programs must be at least one, got none: name what to time")
         if len(set(names)) < len(names):
-            raise Refusal(f"names must differ, got {shown(list(names))}: give each its own")
+            raise Refusal(f"names must differ, got {', '.join(names)}: give each its own")
         self.names = tuple(names) or tuple(one.line for one in self.programs)
         if len(self.names) != len(self.programs):
             raise Refusal(
