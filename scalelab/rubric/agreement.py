@@ -28,15 +28,23 @@ def agree(passes: Sequence[Pass]) -> tuple[str, ...]:
             here, there = first.configuration.get(name), other.configuration.get(name)
             if here != there:
                 _refuse(
-                    f"configuration {name!r}", here, there, first, other,
+                    f"configuration {name!r}", _held(first, name), _held(other, name), first, other,
                     "measure again alike, or declare it in `varied` where it changes on purpose",
                 )  # fmt: skip
         if set(first.varied) != set(other.varied):
-            _refuse("the names in varied", sorted(first.varied), sorted(other.varied), first, other)
+            here, there = (shown(sorted(run.varied)) for run in (first, other))
+            _refuse("the names in varied", here, there, first, other)
         _same("machine", _host(first), _host(other), first, other)
     _seeds(passes)
     _varied_with_the_workers(passes)
     return tuple(sorted(first.varied))
+
+
+def _held(run, name):
+    """What a pass says of a name that others hold fixed; it may have declared that it changes on purpose."""
+    if name in run.varied:
+        return f"{shown(run.varied[name])}, declared in `varied`,"
+    return shown(run.configuration.get(name))
 
 
 def _seeds(passes):
@@ -68,7 +76,7 @@ def _varied_with_the_workers(passes):
         for name in sorted(run.varied):
             if run.varied[name] != before.varied[name]:
                 _refuse(
-                    f"varied {name!r}", before.varied[name], run.varied[name], before, run,
+                    f"varied {name!r}", shown(before.varied[name]), shown(run.varied[name]), before, run,
                     "let it depend on the workers only",
                 )  # fmt: skip
 
@@ -83,11 +91,11 @@ def _same(name, here, there, first, other):
         if name == "machine":
             differing = [(a, b) for a, b in zip(here, there, strict=True) if a != b]
             here, there = differing[0]
-        _refuse(name, here, there, first, other, _REMEDY[name])
+        _refuse(name, shown(here), shown(there), first, other, _REMEDY[name])
 
 
 def _refuse(what, here, there, first, other, remedy="declare the same in all passes"):
     raise Refusal(
-        f"passes must agree in {what}, got {shown(here)} with {counted(first.workers)} and "
-        f"{shown(there)} with {other.workers}: {remedy}"
+        f"passes must agree in {what}, got {here} with {counted(first.workers)} and "
+        f"{there} with {other.workers}: {remedy}"
     )

@@ -78,6 +78,8 @@ def test_the_title_announces_what_is_hidden_and_what_is_folded(slug):
     title = Assignment(slug).cells["title"].source
     assert "when this is graded" in title.lower()
     assert "Two hints are folded below each question" in title
+    # And what the folded checks leave open: one of ten did not say so.
+    assert "Single values are only looked over here" in title
 
 
 @ONE_PER_SLUG

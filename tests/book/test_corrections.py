@@ -693,8 +693,14 @@ def test_weak_scaling_does_not_halve_at_a_number_of_gpus():
     assert 5 / (5 + ring[-1]) == pytest.approx(0.87, abs=5e-3)
 
 
-def test_berts_days_were_those_of_16_chips():
-    """Table 1 of arXiv:1904.00962v1: chips, batch, steps and minutes."""
+def test_berts_four_days_were_those_of_64_chips():
+    """Devlin et al. 2018, A.2; and table 1 of arXiv:1904.00962v1: chips, batch, steps and minutes."""
+    four_days = {"BERT-Large": 16 * 4, "BERT-Base": 4 * 4}  # Cloud TPUs of four chips
+    page = " ".join((ROOT / "book/corrections.md").read_text(encoding="utf-8").split())
+    assert (
+        f"BERT-Large took them on {four_days['BERT-Large']} TPU chips, "
+        f"and BERT-Base on {four_days['BERT-Base']}"
+    ) in page
     rows = [(16, 512, 1_000_000, 82.8 * 60), (1024, 32_768, 15_600, 101.2)]
     samples = [batch * steps for _, batch, steps, _ in rows]
     assert samples == pytest.approx([512e6, 512e6], rel=0.002)  # the same training

@@ -389,8 +389,10 @@ def moving(device: str, sequences: float, context: float) -> Chart:
         reached = float(roofline.attainable(kernel.intensity, peak, bandwidth))
         here = [float(kernel.intensity)], [reached / 1e12]
         series.append(Points(name, *here, "points", tone=tone))
-        kind = roofline.classify(kernel.flops, kernel.bytes, peak, bandwidth)
-        readouts[name.capitalize()] = f"{units.text(float(kernel.intensity))} FLOP/B, {kind}"
+        counted = kernel.flops, kernel.bytes, peak, bandwidth
+        least = units.text(float(roofline.bounds(*counted)[0]), "s")
+        kind = f"{units.text(float(kernel.intensity))} FLOP/B, {roofline.classify(*counted)}"
+        readouts[name.capitalize()] = f"{kind}, at least {least}"
     return Chart(
         f"{device}: {sequences:g} sequences of {context:g} tokens",
         Axis("intensity, FLOP per byte", log=True, ticks=(1, 10, 100, 1000, 10000)),

@@ -369,3 +369,24 @@ def test_the_row_that_the_practical_example_leaves_out_has_more_sequences_per_gp
 def test_the_exchange_alone_counts_by_its_fastest_as_the_steps_do():
     assert "min(talk.seconds)" in CHAPTER["live-talk"]
     assert "talk.median" not in "".join(CHAPTER.values())
+
+
+@pytest.mark.parametrize(
+    ("again", "holds"), [(20.63, True), (23.55, True), (18.0, False), (28.5, False)]
+)
+def test_a_repair_is_claimed_only_where_it_comes_nearer(again, holds):
+    """A bar of a third of the step was kept by the unrepaired prediction as well."""
+    known = {"show": show, "np": np, "best": {"each its batch": 23.55e-3}}
+    known |= {"naive": 19.66e-3, "again": again * 1e-3}
+    *before, last = CHAPTER["live-repair-try"].splitlines()
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec("\n".join([CHAPTER["live-repair-claim"], *before]), known)
+    assert eval(last, known).held is holds
+
+
+def test_overlap_points_to_where_it_is_measured():
+    assert "[section 3.8](08_network.ipynb) measures it" in CHAPTER["whatif-overlap"]
+
+
+def test_sparse_rates_are_of_two_zeros_in_every_four():
+    assert "in which two of every four numbers are zero" in SOLUTION["question-1-1"]

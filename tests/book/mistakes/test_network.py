@@ -521,3 +521,70 @@ def paid(plan):
     """The largest message of each round, added up: what a worker waits for, in whole messages."""
     longest = (max(one.last - one.first for one in sent) for sent in plan.rounds)
     return sum(longest) / plan.parts
+
+
+def test_each_method_of_the_frontier_cuts_the_term_that_the_text_says():
+    """Rounds alone, bytes alone at the price of two rounds, or both: each from the model."""
+    workers, size, start, byte = 1024, 1e6, Network(1.0, 1e-18), Network(0.0, 1.0)
+
+    def gathered(way, wire):
+        return collectives.all_gather(size, workers, wire, way)
+
+    assert gathered("ring", start) == pytest.approx(1023)
+    assert gathered("doubling", start) == pytest.approx(10)  # as PAT's
+    assert gathered("ring", byte) == pytest.approx(gathered("doubling", byte))
+    whole = collectives.all_reduce(size, workers, start, "ring")
+    halves = [collectives.all_reduce(size / 100, workers, start, "ring") for _ in "PQ"]
+    assert sum(halves) == pytest.approx(2 * whole)  # PowerSGD's two factors
+    bytes_of = [collectives.all_reduce(m, workers, byte, "ring") for m in (size, size / 100)]
+    assert 2 * bytes_of[1] < bytes_of[0] / 10
+    said = CELLS["frontier-read"]
+    assert "PAT cuts the rounds" in said
+    assert r"PowerSGD cuts $\beta m$ and pays $\alpha r$ twice" in said
+    assert "DiLoCo divides both" in said
+
+
+def test_no_text_above_a_live_table_promises_what_its_claim_leaves_open():
+    """Not out of all proportion, it said, above 29.6 times the forecast of a short message."""
+    text, most = CELLS["ring-live-text-on"], re.search(r"most=(\d+)", CELLS["ring-live-claim"])[1]
+    assert "proportion" not in text
+    assert f"up to {COUNTS[int(most)]} times for the largest message" in text
+    assert "For short ones it may be anything" in text
+    assert "The largest all-reduce over its forecast" in CELLS["ring-live-claim"]
+    assert "np.median(measured / forecast)" in CELLS["ring-live-ratio"]
+
+
+def test_the_share_of_an_exchange_that_hides_is_measured_and_not_only_argued():
+    waits = {"asleep": {1: 50.0, 4: 22.0, 16: 9.0}, "real": {1: 10.0, 4: 10.0, 16: 12.0}}
+    given = {"exposed": lambda run, b: (0.0, run[b]), "counts": (1, 4, 16)}
+    _, printed = run("overlap-hidden", **waits, **given)
+    assert [line.split(": ")[1].split()[0] for line in printed.splitlines()] == [
+        "56%", "82%", "0%", "-20%",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("nodes", "each"), [(2, 4), (4, 8), (3, 5)])
+def test_the_hierarchy_has_its_row_among_the_formulas(nodes, each):
+    """Rounds, bytes on both levels and what is added up, against the price of its phases."""
+    rows = CELLS["table-formulas"]
+    size, workers = 1e6, nodes * each
+    rounds = 2 * (each - 1) + 2 * (nodes - 1)
+    inside, across = 2 * (each - 1) / each * size, 2 * (nodes - 1) / nodes * size / each
+
+    def priced(within, between):
+        return hierarchy.hierarchical_all_reduce(size, nodes, each, within, between)
+
+    start, byte, none = Network(1, 1e-18), Network(0, 1), Network(0, 1e-18)
+    assert priced(start, start) == pytest.approx(rounds)
+    assert (priced(byte, none), priced(none, byte)) == pytest.approx((inside, across))
+    assert (inside + across) / 2 == pytest.approx((workers - 1) / workers * size)
+    assert r"| $2(g-1) + 2(n-1)$ | $2\frac{g-1}{g}M$ inside" in rows
+
+
+def test_bruck_sends_a_part_once_for_each_one_in_its_distance():
+    for levels in (1, 2, 3, 6):
+        hops = [bin(distance).count("1") for distance in range(2**levels)]
+        assert max(hops) == levels
+        sent = collectives.all_to_all(2**levels, 2**levels, Network(0, 1), "Bruck")
+        assert sent == pytest.approx(sum(hops))
+    assert r"sent $\log_2 K$ times" in CELLS["table-others-ways"]

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 
+import nbformat
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -13,7 +14,7 @@ from scalelab.models.kernels import alarms, attention, kernels, roofline
 from scalelab.models.machines import cores, hardware, reached
 from scalelab.records import Machine, Sample
 from scalelab.show.plots import roofline as figures
-from tests.notebooks import chapter
+from tests.notebooks import ROOT, chapter
 
 TEXT = "\n".join(chapter("07_roofline").markdown)
 CODE = "\n".join(chapter("07_roofline").code)
@@ -453,3 +454,31 @@ def test_three_kernels_one_after_the_other_are_no_single_point():
         products = 2 * 2 * 8 * 512 * 512 * 64 / peak
         assert apart / products == pytest.approx(1 + corner / 32, rel=0.01)
     assert "a factor of $1 + r/32$" in TEXT
+
+
+def test_every_format_that_was_measured_has_a_roof_and_a_row():
+    """Of one core, bf16, int8 and fp64 were measured and only fp32 was drawn."""
+    rate = {"fp64": 4e10, "fp32": 9e10, "bf16": 4e11}
+    names = {"rate": rate, "width": {"DRAM": 4e10}, "slow": "DRAM", "kernels": roofline}
+    exec(CELLS["yours-table"].partition('known["ridge')[0].partition("known[f")[0], names)
+    assert list(names["flat"]) == ["fp32", "fp64", "bf16"]
+    assert names["known"]["bf16, GFLOP/s"] == 400
+    assert 'figures.roofs("Your roofs", flat,' in CELLS["yours-figure"]
+    assert "It is drawn for fp32 alone." in CELLS["yours-theory-text-on"]
+
+
+def test_a_heading_announces_only_what_its_section_shows():
+    """It promised Nsight Compute, of which nothing was run here."""
+    assert "Nsight" not in CELLS["library-head"].splitlines()[0]
+
+
+def test_a_vector_named_twice_has_a_home_in_the_assignment():
+    tasks = {
+        c.id: c.source
+        for c in nbformat.read(ROOT / "solutions/07_roofline/07_roofline.ipynb", 4).cells
+    }
+    assert "`torch.dot(x, x)`" in tasks["question-3-3"]
+    # Counted twice it reads at most two times what the memory gives.
+    listed = re.search(r"b=\[([^]]+)\]", tasks["numbers-3-3"])[1].split(", ")
+    assert 3.35e12 < max(map(float, listed)) < 2 * 3.35e12
+    assert "half of all $n^2$ pairs" in tasks["question-2-2"]

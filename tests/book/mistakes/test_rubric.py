@@ -279,3 +279,24 @@ def test_a_stumble_is_told_from_a_load_by_when_the_slow_answers_were_planned(
         "the client was up to 0.2 ms late itself",
     ]
     assert "the p50 does not notice" not in said("One stumble during the open run")
+
+
+@pytest.mark.parametrize(
+    ("quick", "answer"), [((3.2, 2.3, 2.6), "undecided"), ((1.1, 1.2, 1.1), "supported")]
+)
+def test_no_time_is_set_beside_another_without_what_the_runs_say_of_it(quick, answer):
+    """The table of three batches had a time for each and no interval for any."""
+
+    def record(times):
+        one = types.SimpleNamespace
+        return one(passes=[one(workers=k, seconds=t) for k in (1, 2) for t in times])
+
+    cells = {cell.id: cell.source for cell in chapter("10_rubric").nb.cells}
+    names = {"rubric": rubric, "strong": record(TIMES[1])}
+    names |= {"large": record(quick), "mended": record(quick)}
+    exec(cells["batch-sooner"], names)
+    assert names["sooner"] == [answer, answer]
+    assert "row.speedup_spread" in cells["batch-compare"]
+    assert '"sooner than 256": ["–", *sooner]' in cells["batch-compare"]
+    assert cells["weak-certain"] == "show.scorecard.certain(grown)"
+    assert "seeds=3" in cells["weak-code"]

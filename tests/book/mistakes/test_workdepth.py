@@ -350,3 +350,14 @@ def test_the_products_of_a_block_are_those_that_the_text_counts():
     assert sum(label.endswith("dW") for label in labels) == 4
     assert "a product by weights before it and one after it" in CHAPTER["model-costs"]
     assert "a *feed-forward* part of two more" in CHAPTER["model-costs"]
+
+
+@pytest.mark.parametrize(("costs", "workers"), [([7, 3, 2, 5, 4, 6], 3), ([1, 1, 8, 2], 2)])
+def test_the_greedy_scheduler_is_shown_and_does_what_the_drawn_one_does(costs, workers):
+    """It was drawn, bounded and proved, and its few lines stood nowhere."""
+    source = CHAPTER["bounds-greedy-code"].replace("[7, 3, 2, 5, 4, 6]", str(costs))
+    lines = []
+    exec(source.replace("[0, 0, 0]", str([0] * workers)), {"print": lines.append})
+    tasks = networkx.DiGraph()
+    tasks.add_nodes_from((n, {"weight": cost}) for n, cost in enumerate(costs))
+    assert lines == [graphs.greedy(tasks, workers).makespan]

@@ -129,7 +129,9 @@ def test_what_plans_train_alike_is_trained_once_and_each_declares_it_as_its_own(
 
 def test_two_plans_are_not_one_study(studies):
     mixed = [*studies[0].passes[:2], *studies[1].passes[2:]]
-    with pytest.raises(ValueError, match="passes must agree in configuration"):
+    # It said "None" of what the other one had declared.
+    said = "configuration 'batch', got 256 with 1 worker and 512, declared in `varied`, with 2: "
+    with pytest.raises(ValueError, match=said):
         rubric.of_passes(mixed)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from scalelab import units
 from scalelab.models.kernels import kernels, roofline
 from scalelab.models.machines import hardware
 from scalelab.show.plots import roofline as figures
@@ -66,6 +67,14 @@ def test_every_device_of_the_panel_has_its_roof_in_the_format_that_it_has():
     said = {name: figures.moving(name, 1, 128).readouts["Ridge"] for name in figures.YOURS.values}
     assert said["T4"] == "203 FLOP/B, in fp16"
     assert said["Core i7-8565U"] == "6 FLOP/B, in fp32"
+
+
+def test_each_kernel_of_a_layer_says_how_long_it_takes_at_least():
+    """The slider moved intensities only, and nobody saw what a longer context costs."""
+    for context in (128, 8192):
+        said = figures.moving("H100 SXM", 32, context).readouts["Attention, writing"]
+        kernel = figures.layer(32, context)["attention, writing"]
+        assert said.endswith(f"memory, at least {units.text(float(kernel.bytes / 3.35e12), 's')}")
 
 
 def test_numbers_of_four_bytes_have_half_the_intensity_of_those_of_two():
