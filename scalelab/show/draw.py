@@ -43,7 +43,7 @@ INKS = {
 }
 POINT = 1.0 / 72.0
 MOST_INSIDE = 6  # series in a legend that still leaves a picture to see
-SMALL = 10.5  # of what is written inside the picture, in points
+SMALL = 12.0  # of what is written inside the picture, in points
 INSIDE = 12.0  # of what is written inside a bar, in points; figure.js has it too
 HAIR = 0.4  # by which a bar of a lane is shorter at either end, in points; figure.js has it too
 
