@@ -76,7 +76,9 @@ class Live:
     def view(self, stops: list[int]) -> str:
         """Return what stands behind an address that asks for this figure with its sliders there."""
         sliders = zip(self.replay.sliders.items(), stops, strict=True)
-        return f"{self.replay.name}?{urlencode({name: one.texts[at] for (name, one), at in sliders})}"
+        return (
+            f"{self.replay.name}?{urlencode({name: one.texts[at] for (name, one), at in sliders})}"
+        )
 
     def reset(self) -> None:
         """Press the button that brings back what was there at first."""

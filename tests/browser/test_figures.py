@@ -156,10 +156,14 @@ def test_a_link_survives_another_figure_before_its_own_and_another_stop(visit, t
     one = visit(plain=True)
     one.open(f"{file.as_uri()}#fig-sampler?scale=3.5&gap=6")
     chosen = [[values.index(3.5), 2], [other.sliders["scale"].values.index(2.0)]]
-    assert [Live.on(one, n, which).agrees()["values"] for n, which in ((1, new), (0, other))] == chosen
+    assert [
+        Live.on(one, n, which).agrees()["values"] for n, which in ((1, new), (0, other))
+    ] == chosen
 
 
-@pytest.mark.parametrize("hostile", ["{}?{}=x", "{}?{}=", "{}?", "%00", "{}?{}=%00&{}", "fig-?{}=1"])
+@pytest.mark.parametrize(
+    "hostile", ["{}?{}=x", "{}?{}=", "{}?", "%00", "{}?{}=%00&{}", "fig-?{}=1"]
+)
 def test_an_address_that_asks_for_nonsense_changes_nothing(live, hostile):
     live.go(hostile.format(live.replay.name, *live.replay.sliders, "", ""))
     assert live.agrees()["values"] == live.start

@@ -25,9 +25,7 @@ _TINT = 0.22  # of its tone in a block
 _STROKE = re.compile(r"([MLhvz])([^MLhvz]*)")
 
 
-def png(
-    stills: Sequence[tuple[Drawing, int]], tones: Mapping[str, int], dpi: int = 110
-) -> bytes:
+def png(stills: Sequence[tuple[Drawing, int]], tones: Mapping[str, int], dpi: int = 110) -> bytes:
     """Return frames, (drawing, step), with their titles and captions and below them what colours mean."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -90,7 +90,9 @@ def test_it_breaks_no_rule_of_accessibility(name, scheme, open_drawing):
 @pytest.mark.parametrize("width", [360, 1280])
 def test_it_fills_the_page_and_its_words_do_not_push_what_is_below(name, width, open_drawing):
     one, heights = open_drawing(name, viewport={"width": width, "height": 900}), set()
-    picture, page = (one.page.locator(part).bounding_box() for part in (".sl-stage .sl-paper > svg", "h1"))
+    picture, page = (
+        one.page.locator(part).bounding_box() for part in (".sl-stage .sl-paper > svg", "h1")
+    )
     assert (picture["x"], picture["width"]) == pytest.approx((page["x"], page["width"]), abs=1)
     nothing(one.page.evaluate(ODD_LETTERS, LETTERS))
     for which, drawing in enumerate(one.stepper.drawings):

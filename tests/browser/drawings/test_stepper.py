@@ -90,7 +90,9 @@ class Playing:
         words, numbers = apart(state["things"])
         python, there = apart([drawn(one, drawing.width) for one in frame.shapes])
         assert words == python
-        assert numbers == pytest.approx(there, abs=0.06)  # of a pixel, or of a hundredth of the width
+        assert numbers == pytest.approx(
+            there, abs=0.06
+        )  # of a pixel, or of a hundredth of the width
         return state
 
     def settled(self, step: int, which: int = 0) -> dict:

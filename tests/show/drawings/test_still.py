@@ -92,7 +92,9 @@ def test_a_word_that_is_wider_than_its_block_is_left_out():
         for wide in (20, 40)
     ]
     ink = np.array(to_rgb(draw.LIGHT["ink"]))
-    found = [(np.abs(one[GAP + LINE : GAP + LINE + 60] - ink).max(axis=2) < 0.2).any() for one in dark]
+    found = [
+        (np.abs(one[GAP + LINE : GAP + LINE + 60] - ink).max(axis=2) < 0.2).any() for one in dark
+    ]
     assert found == [False, True]
 
 

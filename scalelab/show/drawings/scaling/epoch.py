@@ -141,7 +141,9 @@ def _axis(epoch):
 def _lanes(epoch, now):
     for worker in range(epoch.workers):
         y = _TOP + _LANE * (worker + 0.5)
-        yield Shape(f"lane {worker + 1}", "text", _LEFT - 6, y, text=f"worker {worker + 1}", align="end")
+        yield Shape(
+            f"lane {worker + 1}", "text", _LEFT - 6, y, text=f"worker {worker + 1}", align="end"
+        )
         for one in epoch.spans:
             if one.worker == worker and one.start < now:
                 x, until = _at(one.start, epoch), _at(min(one.end, now), epoch)
