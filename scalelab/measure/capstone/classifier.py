@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LOOKS, FEATURES, CLASSES, HELD_OUT = 32, 32, 10, 4096
 BATCH, RATE, MOMENTUM = 256, 0.05, 0.9  # the learning rate of that batch; of others in proportion
+PART = 32  # samples whose gradients are computed at once: few, so that no share fits a cache that another leaves
 _PROTOTYPES, _NOISE = 40, 1.2
 
 
@@ -105,11 +106,17 @@ class Classifier:
         return chosen[self.rank * share : (self.rank + 1) * share]
 
     def gradient(self, inputs: torch.Tensor, labels: torch.Tensor, chosen: torch.Tensor) -> None:
-        """Leave in every parameter the gradient of the global minibatch, averaged over the ranks."""
+        """Leave in every parameter the gradient of the global minibatch, averaged over the ranks.
+
+        It is added up over parts of a few samples, as gradient accumulation does.
+        """
         from torch.nn import functional
 
         self.optimizer.zero_grad()
-        functional.cross_entropy(self.scores(inputs[chosen]), labels[chosen]).backward()
+        for part in chosen.split(PART):
+            scores = self.scores(inputs[part])
+            loss = functional.cross_entropy(scores, labels[part], reduction="sum")
+            (loss / len(chosen)).backward()
         if self.exchanges:
             self._exchange()
 

@@ -59,7 +59,7 @@
     const [words, facts] = drawing.frames[step];
     caption.firstChild.textContent = words;
     svg.setAttribute("aria-label", `${drawing.about} ${words}`);
-    find(".sl-title").firstChild.textContent = drawing.title;
+    find(".sl-title").textContent = drawing.title;
     figure.querySelectorAll(".sl-readouts dd").forEach((dd, i) => { dd.firstChild.textContent = facts[i]; });
     slider.max = drawing.frames.length - 1;
     slider.value = step;

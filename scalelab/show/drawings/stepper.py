@@ -79,6 +79,7 @@ class Stepper:
             data=self._data(),
             outline=still.outline,
             share=self._share,
+            short=_short,
         )
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
@@ -92,7 +93,7 @@ class Stepper:
 
     def _share(self, across: float, unit: str = "%") -> str:
         """Return a length or a place across as a share of the width."""
-        return f"{round(100 * across / self.drawings[0].width, 2):g}{unit}"
+        return f"{_short(100 * across / self.drawings[0].width)}{unit}"
 
     def _longest(self) -> dict[str, Any]:
         """Return the longest of all texts that take turns in one place."""
@@ -161,11 +162,17 @@ def _changes(
 def _state(shape: Shape, texts: dict[str, int]) -> State:
     said: float | list[float]
     if shape.kind in ("line", "arrow"):
-        said = round(shape.weight, 2)
+        said = _short(shape.weight)
     else:
         word = still.outline(shape) if shape.kind == "bar" else shape.text
         said = texts.setdefault(word, len(texts))
         if shape.kind == "block":
-            said = [said, round(shape.width, 1), round(shape.height, 1)]
-    came = [round(one, 1) for one in shape.start] if shape.start else []
-    return [round(shape.x, 1), round(shape.y, 1), shape.tone, said, *came]
+            said = [said, _short(shape.width), _short(shape.height)]
+    came = [_short(one) for one in shape.start] if shape.start else []
+    return [_short(shape.x), _short(shape.y), shape.tone, said, *came]
+
+
+def _short(number: float) -> float:
+    """Return a number in as many digits as are seen: of many drawings, half of a page is numbers."""
+    near = round(number, 1)
+    return int(near) if near == int(near) else near

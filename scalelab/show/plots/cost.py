@@ -133,7 +133,8 @@ def per_million(workers: Values, dollars: Mapping[str, ArrayLike]) -> Chart:
         ),
         stamp=MODEL,
         see="A batch that grows pays most of its exchange with the first GPUs, and is flat from there on. "
-        "One that stays starts cheaper, and then every doubling has less to compute for the same exchange.",
+        "Both start alike. The one that stays is cheaper on 8 GPUs, and dearer from 64 on: with each step it "
+        "has less to compute for the same exchange.",
     )
 
 

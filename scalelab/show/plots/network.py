@@ -180,8 +180,8 @@ def rounds(link: network.Network, size: float, most: int = 1024) -> Chart:
             ),
         ),
         stamp=MODEL,
-        see="Each doubling of the workers more than doubles the rounds of the ring, and adds one, two or a "
-        "few to those of the others.",
+        see="Each doubling of the workers more than doubles the rounds of the ring, and adds one or two to "
+        "those of the others, and four or eight to those of the two trees, whose blocks become more, too.",
     )
 
 
@@ -392,8 +392,8 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
             "A ring gets half the link at": units.text(workers * latency * speed, "B"),
         },
         MODEL,
-        "The lowest line is the fastest. Left the lines are apart as their rounds are, right as their bytes "
-        "are; where the dashes of halving-doubling lie on another line, the two cost the same.",
+        "The lowest line is the fastest. Left the lines are apart as their rounds are, and the further right "
+        "the more as their bytes are; where the dashes of halving-doubling lie on another line, the two cost the same.",
     )
 
 
@@ -472,7 +472,7 @@ def critical(compute: float, size: float, link: network.Network, most: int = 102
         ),
         stamp=MODEL,
         see="Computation falls with every doubling, the exchange does not. Right of where they cross, most "
-        "of a step is exchange, and the sum hardly falls any more.",
+        "of a step is exchange, and no number of workers halves the sum again.",
     )
 
 

@@ -63,7 +63,9 @@ def roofs(
         slope = slope[slope <= end]
         series.append(Points(f"from {name}", slope, under(slope, peak, value), tone=tone, tag=name))
     for name, value in others:
-        series.append(Points(name, at, np.full_like(at, value / unit), "dashed", tone=0))
+        begin = roofline.ridge(value, max(bandwidths.values()))
+        right = np.union1d(at[at >= begin], begin)
+        series.append(Points(name, right, np.full_like(right, value / unit), "dashed", tone=0))
     if theory:
         turn = roofline.ridge(theory, bandwidth)
         beyond = _through(corner, turn)
@@ -81,7 +83,7 @@ def roofs(
     if points and not after:
         see = (
             "Read each point against the roof straight above it, and not against the peak. How far below it "
-            "stands is what the count does not explain."
+            "stands is what its slower clock alone does not explain."
         )
     if after:
         see = (
@@ -240,7 +242,7 @@ def clocks(counts: Sequence[kernels.Kernel], peak: float, bandwidth: float) -> C
         "of the slower clock, %",
         rows,
         MODEL,
-        "The long bar is what a kernel waits for. Were the short one as long, nothing would change.",
+        "The long bar is the least that a kernel takes. Were the short one as long, that least would be the same.",
         times,
     )
 
@@ -275,7 +277,7 @@ def both_counts(names: Sequence[str], named: Values, fetched: Values, stamp: Sta
         "GB/s",
         rows,
         stamp,
-        "Where the two bars of a way differ, its code names bytes that nobody waits for.",
+        "Where the two bars of a way differ, its code names bytes that are not fetched: they only leave.",
         {name: f"{row['named']:.3g} and {row['fetched']:.3g} GB/s" for name, row in rows.items()},
     )
 

@@ -325,8 +325,8 @@ def nights(title: str, schedules: Mapping[str, Schedule], long: float) -> Chart:
             for name, one in schedules.items()
         },
         MODEL,
-        "A row is a GPU. In the upper half nearly all of them wait for one long bar; below, its parts lie "
-        "among the short ones.",
+        "A row is a GPU. In the upper half nearly all of them wait for one long bar; below, its parts "
+        "come first and the short ones fill what is left.",
     )
 
 

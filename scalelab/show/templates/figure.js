@@ -46,7 +46,7 @@
     inside.forEach((word, i) => {
       const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
       const place = { id: `${group.id}-inside-${i}`, x: (px(x[3 * i]) + px(x[3 * i + 1])) / 2, y: py(y[3 * i]) };
-      const look = { "text-anchor": "middle", dy: "0.36em", style: "fill: var(--sl-paper); font-size: calc(11.3px * var(--sl-type, 1))" };
+      const look = { "text-anchor": "middle", dy: "0.36em", style: "fill: var(--sl-paper); font-size: calc(12px * var(--sl-type, 1))" };
       Object.entries({ ...place, ...look }).forEach(([name, value]) => text.setAttribute(name, value));
       text.textContent = word;
       group.after(text);

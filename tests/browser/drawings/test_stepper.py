@@ -112,7 +112,7 @@ def drawn(shape, wide: float) -> list:
         f"var(--sl-tone-{shape.tone})",
         outline(shape) if shape.kind == "bar" else "",
         shape.text,
-        [f"{round(shape.weight, 2)}px", f"{share * width}%", f"{height}"] if line else None,
+        [f"{round(shape.weight, 1)}px", f"{share * width}%", f"{height}"] if line else None,
         [f"{-share * width / 2}%", f"{-height / 2}px", f"{share * width}%", f"{height}px"]
         if shape.kind == "block"
         else None,

@@ -254,7 +254,8 @@ def _caption(known, now, handed, fresh, ready):
         if not fresh:
             taken = f"At {now:g}, nothing is ready for those who are free."
         if idle:
-            return f"{taken} {idle} of {known.timetable.workers} workers find nothing, and idle."
+            idles = "finds nothing, and idles" if idle == 1 else "find nothing, and idle"
+            return f"{taken} {idle} of {known.timetable.workers} workers {idles}."
         more = (
             f"{units.counted(waiting, 'task')} must wait for a worker"
             if waiting
