@@ -43,7 +43,7 @@ INKS = {
 }
 POINT = 1.0 / 72.0
 MOST_INSIDE = 6  # series in a legend that still leaves a picture to see
-SMALL = 12.0  # of what is written inside the picture or a bar, in points: 10 px on a phone; figure.js has it too
+SMALL = 12.0  # of what is written inside the picture or a bar, in points; figure.js has it too
 BAR = 13  # of a bar with a word in it, in points
 TALL = 4.6  # of a picture of more rows of such bars than MOST_ROWS, in inches
 MOST_ROWS = 10

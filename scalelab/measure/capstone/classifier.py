@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LOOKS, FEATURES, CLASSES, HELD_OUT = 32, 32, 10, 4096
 BATCH, RATE, MOMENTUM = 256, 0.05, 0.9  # the learning rate of that batch; of others in proportion
-PART = 32  # samples whose gradients are computed at once: few, so that no share fits a cache that another leaves
+PART = 32  # samples computed at once: so few that no share fits a cache that another leaves
 _PROTOTYPES, _NOISE = 40, 1.2
 
 

@@ -393,7 +393,8 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
         },
         MODEL,
         "The lowest line is the fastest. Left the lines are apart as their rounds are, and the further right "
-        "the more as their bytes are; where the dashes of halving-doubling lie on another line, the two cost the same.",
+        "the more as their bytes are; where the dashes of halving-doubling lie on another line, the two cost "
+        "the same.",
     )
 
 

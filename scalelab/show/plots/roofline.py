@@ -242,7 +242,8 @@ def clocks(counts: Sequence[kernels.Kernel], peak: float, bandwidth: float) -> C
         "of the slower clock, %",
         rows,
         MODEL,
-        "The long bar is the least that a kernel takes. Were the short one as long, that least would be the same.",
+        "The long bar is the least that a kernel takes. Were the short one as long, it would be "
+        "the same.",
         times,
     )
 
