@@ -23,6 +23,18 @@ __version__ = "0.1.0"
 __all__ = ["audit", "block", "compare", "each", "fit", "plan", "read", "rubric", "time"]
 
 _ROOMS = ("plan", "rubric")
+_SHOWN = (
+    "curves",
+    "data",
+    "files",
+    "links",
+    "measure",
+    "models",
+    "records",
+    "show",
+    "tables",
+    "units",
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -34,4 +46,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_SHOWN, *(name for name in globals() if name.startswith("__"))})

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath, path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from scalelab.arguments import shown
+from scalelab.arguments import shown, whole
 from scalelab.refusal import Refusal
 from scalelab.stored import finite
 
@@ -190,9 +190,12 @@ def fit(table: Table, at: int | Iterable[int] = (), **asked: Any) -> Judgement:
     'amdahl'
     """
     from scalelab.curves.answer import judge
+    from scalelab.tables.table import MOST_WORKERS
 
     several = isinstance(at, Iterable) and not isinstance(at, (str, bytes))
-    targets: Any = at if several else [at]
+    targets: Any = [*at] if several else [at]
+    for one in targets:
+        whole("at", one, "it counts the workers to predict for", 1, MOST_WORKERS)
     return judge(read(table), targets, **asked)
 
 

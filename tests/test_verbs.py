@@ -1,5 +1,6 @@
 """What `import scalelab` offers: the verbs, and what their results show of themselves."""
 
+import importlib
 import inspect
 import math
 import re
@@ -133,6 +134,14 @@ def test_a_verb_is_there_says_what_it_does_and_is_found_by_completion(name):
     assert inspect.getdoc(verb).partition("\n")[0].endswith(".")
 
 
+def test_completion_offers_what_is_meant_to_be_used_and_nothing_else():
+    offered = {name for name in dir(scalelab) if not name.startswith("__")} - {*scalelab.__all__}
+    assert len(offered) > 5
+    for name in offered:
+        assert importlib.import_module(f"scalelab.{name}").__doc__, name
+    assert not offered & {"Any", "importlib", "arguments", "verbs"}
+
+
 def test_no_other_name_is_made_up():
     with pytest.raises(AttributeError, match="module 'scalelab' has no attribute 'tim'"):
         scalelab.tim  # noqa: B018
@@ -206,7 +215,7 @@ def test_junk_in_the_place_of_a_function_or_a_setting_is_refused(junk):
 
 @pytest.mark.parametrize("junk", [0, -1, 1.5, "60", b"3", None, object(), [None], 10**400])
 def test_junk_in_the_place_of_a_size_is_refused(junk):
-    with pytest.raises(Refusal, match=r"targets must be a whole number from 1 to .*, got .*: "):
+    with pytest.raises(Refusal, match=r"at must be a whole number from 1 to .*, got .*: "):
         verbs.fit("sysbench_cpu", at=junk)
 
 

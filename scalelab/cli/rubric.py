@@ -117,8 +117,8 @@ def tell(report: Report) -> None:
     from scalelab.tables.printed import aligned
 
     width = terminal.listing_width()
-    for table in (scorecard.scores(report), scorecard.gates(report)):
-        terminal.say(*table.lines(width), "")
+    terminal.say(*scorecard.scores(report).lines(width, stamped=False), "")
+    terminal.say(*scorecard.gates(report).lines(width), "")
     terminal.say(*aligned([*scorecard.findings(report).items()], left=(0, 1), width=width), "")
     terminal.say(verdict(report))
     for remark in [] if terminal.quiet() else remarks(report):

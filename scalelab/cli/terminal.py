@@ -58,7 +58,8 @@ def prepare() -> None:
 def say(*lines: str) -> None:
     """Print lines, in colour where it can be seen, and on a terminal broken between words."""
     widest = listing_width()
-    for line in (part for whole in lines for part in broken(whole, widest)):
+    whole = (line for text in lines for line in text.split("\n"))
+    for line in (part for one in whole for part in broken(one, widest)):
         # click.echo writes UTF-8 to a terminal that says it knows ASCII only.
         print(painted(line) if coloured(sys.stdout) else line, flush=True)
 
@@ -72,16 +73,18 @@ def complain(line: str) -> None:
 def broken(line: str, widest: int | None) -> Iterator[str]:
     """Yield a line in parts of so many letters, each below the words of the first.
 
+    What somebody would copy, a path or a command, stays whole: the terminal itself shows it on two lines.
+
     >>> [*broken("rows     3 used, 1 left out: line 7", 28)]
     ['rows     3 used, 1 left out:', '         line 7']
     """
     line = _CONTROL.sub("?", line)  # a name in a file may hold the codes of a terminal
-    if widest is None or len(line) <= widest:
+    if widest is None or len(line) <= widest or line.startswith("→ scalelab "):
         yield line
         return
     opening = _HANGING.match(line)
     indent = len(opening.group()) if opening else 0
-    yield from wrapped(line, max(widest, _NARROWEST), " " * min(indent, widest // 3))
+    yield from wrapped(line, max(widest, _NARROWEST), " " * min(indent, widest // 3), whole=True)
 
 
 def painted(line: str) -> str:

@@ -40,10 +40,10 @@ def content(path: str | Path, most: int = MOST) -> bytes:
                 return stream.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         cause = getattr(error, "strerror", None) or str(error) or "an error"
-        raise Refusal(
-            f"{known} must be a file that can be read to its end, got {shown(cause)}: "
-            "check the path, or fetch the file again"
-        ) from None
+        kind, remedy = "can be read to its end", "check the path, or fetch the file again"
+        if isinstance(error, FileNotFoundError):
+            kind, remedy = "is there", "check its name and the folder you are in"
+        raise Refusal(f"{known} must be a file that {kind}, got {shown(cause)}: {remedy}") from None
 
 
 def decoded(path: str | Path, raw: bytes, most: int = MOST) -> str:

@@ -43,12 +43,12 @@ class Table:
     def __repr__(self) -> str:
         return "\n".join(self.lines())
 
-    def lines(self, width: int | None = None) -> Iterator[str]:
+    def lines(self, width: int | None = None, stamped: bool = True) -> Iterator[str]:
         """Yield its title, its rows under their headings, no wider than that, and its stamp."""
         left = [at for at, cells in enumerate(zip(*self.rows, strict=True)) if texts(cells)]
         yield self.title
         yield from aligned([self.columns, *self.rows], left, width=width)
-        if self.stamp:
+        if self.stamp and stamped:
             yield self.stamp.text
 
 

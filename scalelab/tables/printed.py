@@ -61,8 +61,10 @@ def aligned(
         yield from (line.rstrip() for line in text.split("\n"))
 
 
-def wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
+def wrapped(text: str, width: int | None, indent: str = "", whole: bool = False) -> list[str]:
     """Return lines of so many letters, broken between words, and never between a number and its unit.
+
+    A word that is longer than a line is cut, or, with `whole`, longer than that.
 
     >>> wrapped("it takes 22.6 d, 1.57 d too long", 14, "  ")
     ['it takes', '  22.6 d,', '  1.57 d too', '  long']
@@ -70,7 +72,13 @@ def wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
     if width is None or len(text) <= width:
         return [text]
     tied = _TIED.sub(_TIE, text)
-    lines = textwrap.wrap(tied, width, subsequent_indent=indent, break_on_hyphens=False)
+    lines = textwrap.wrap(
+        tied,
+        width,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=not whole,
+    )
     return [line.replace(_TIE, " ") for line in lines]
 
 

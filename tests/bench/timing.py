@@ -24,6 +24,7 @@ from tests.bench import Row
 
 TRIALS = 2000
 ROUNDS, RUNS = 25, 12
+COMMAND_TURNS = 5  # of hyperfine's three seconds
 COMMANDS = {
     "sleep 0.02": "sleep 0.02",
     "python -S": shlex.join([sys.executable, "-I", "-S", "-c", "pass"]),
@@ -39,6 +40,7 @@ def rows():
         yield beside_a_loop(name, line)
         if shutil.which("hyperfine"):
             yield from beside_hyperfine(name, line)
+            yield as_commands(name, line)
     yield from medians()
 
 
@@ -114,6 +116,25 @@ def beside_hyperfine(name, line):
     widths = [(stats.margin(one), stats.margin(other)) for one, other in seconds]
     row = by_turns(f"interval of {RUNS} runs, {name} / hyperfine -N", widths, math.inf)
     yield row._replace(unit="%")
+
+
+def as_commands(name, line):
+    """Both from start to end: hyperfine as it comes, then ours until its interval is as narrow."""
+    walls = []
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "runs.json")
+        for _ in range(COMMAND_TURNS):
+            start = time.perf_counter()
+            theirs = ["hyperfine", "-N", "--style", "none", "--export-json", file, line]
+            subprocess.run(theirs, check=True, capture_output=True)
+            between = time.perf_counter()
+            width = stats.margin(json.loads(file.read_text())["results"][0]["times"])
+            begun = time.perf_counter()
+            how = ["--precision", f"{width:.6f}", "--budget", "60 s", "--quiet"]
+            ours = [sys.executable, "-m", "scalelab", "time", line, *how]
+            subprocess.run(ours, check=True, capture_output=True)
+            walls.append((time.perf_counter() - begun, between - start))
+    return by_turns(f"scalelab time to as narrow an interval, {name} / hyperfine", walls, 1)
 
 
 def either_way(turn, ours, theirs):
