@@ -35,7 +35,7 @@ STATE = """(figure) => ({
       e.classList[0].slice(3), e.style.transform, e.style.color,
       e.querySelector(":scope > svg path")?.getAttribute("d") ?? "", e.textContent,
       e.querySelector("line")
-        && [e.style.strokeWidth, ...["x2", "y2"].map((side) => e.querySelector("line").getAttribute(side))],
+        && [e.style.strokeWidth, ...["x2", "y2"].map((end) => e.querySelector("line").getAttribute(end))],
       e.matches(".sl-block")
         ? ["x", "y", "width", "height"].map((side) => e.querySelector("rect").style[side]) : null,
     ]),
