@@ -192,8 +192,8 @@ def fit(table: Table, at: int | Iterable[int] = (), **asked: Any) -> Judgement:
     from scalelab.curves.answer import judge
     from scalelab.tables.table import MOST_WORKERS
 
-    several = isinstance(at, Iterable) and not isinstance(at, (str, bytes))
-    targets: Any = [*at] if several else [at]
+    one_only = isinstance(at, (str, bytes)) or not isinstance(at, Iterable)
+    targets: list[Any] = [at] if one_only else [*at]  # type: ignore[misc]
     for one in targets:
         whole("at", one, "it counts the workers to predict for", 1, MOST_WORKERS)
     return judge(read(table), targets, **asked)

@@ -30,7 +30,9 @@ from scalelab.refusal import Refusal
     help="Dollars per worker and hour; this one is invented.",
 )  # fmt: skip
 @click.option("--tolerance", type=float, default=0.02, show_default=True, help="Of accuracy.")
-@click.option("--device", type=options.Device(["cpu", "cuda"]), default="cpu", show_default=True)
+@click.option(
+    "--device", type=options.DeviceChoice(["cpu", "cuda"]), default="cpu", show_default=True
+)
 @click.option("--limit", type=float, default=300, show_default=True, help="Seconds for a launch.")
 @options.json
 @options.out_json

@@ -22,7 +22,7 @@ def _file(context: click.Context, option: click.Parameter, path: Path | None) ->
     return path
 
 
-class Device(click.Choice[str]):
+class DeviceChoice(click.Choice[str]):
     """Knows what a GPU is called here: by its letters `gpu` is nearer to cpu."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:

@@ -23,7 +23,7 @@ _TITLE = "The roofs of this machine"
 @click.option("--quick", is_flag=True, help="Seconds instead of minutes, and rougher.")
 @click.option(
     "--device",
-    type=options.Device(["auto", "cpu", "cuda"]),
+    type=options.DeviceChoice(["auto", "cpu", "cuda"]),
     default="auto",
     help="auto is the GPU where there is one.",
 )

@@ -58,6 +58,9 @@ def parse(
     try:
         passes = recorded(content)
         if passes is not None:
+            for name, given in (("work", work), ("better", better)):
+                if given is not None:
+                    raise Refusal(f"{name} must go with a table, got {given} for passes: drop it")
             return rubric_rows.of_passes(passes, price=price, flat_rate=flat_rate)
     except Refusal as error:
         raise Refusal(f"{path}: {error}") from None

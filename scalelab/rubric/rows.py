@@ -155,6 +155,11 @@ def of_passes(
                 f"pass {number} must be as one_pass sealed it, got other values: it was edited or "
                 "made by hand, so hand in the file that was written, or a table"
             )
+    if price is not None and all(run.rate is not None for run in listed):
+        raise Refusal(
+            f"price must go with rows that state no rate, got {price:g} beside a rate in each: drop it, or "
+            "measure with another"
+        )
     varied = agree(listed)
     cells = [
         {"workers": run.workers, "seconds": run.seconds, "quality": run.quality, "work": run.work}

@@ -1,6 +1,7 @@
 """The cells of a file, whatever it is: CSV of any delimiter, words in columns, Markdown, or JSON."""
 
 import csv
+import difflib
 import os
 import re
 from collections.abc import Iterable
@@ -22,6 +23,7 @@ _CONDITIONS = ("workers", "work", "batch", "scaling", "quality", "rate", "joules
 _PREAMBLE = 20  # lines of title above a header
 # Two spaces before one, so that `Step time (ms)` is a heading; and only where no other delimiter shows.
 _SPACES = (r"\s{2,}|\t", r"\s+")
+_NEAR = 0.75  # of a file's name, to be what was meant
 _LINE = 4000  # letters of a line that spaces may part
 SHEET = " sheet "  # between the name of a workbook and that of a sheet
 _LAYOUT = "have a header with workers and with seconds or throughput"
@@ -93,7 +95,10 @@ def absent(given: str) -> Refusal | None:
     if os.path.lexists(given) or not given or given != os.path.basename(given):
         return None
     remedy = "check its name and the folder you are in"
-    if not os.path.splitext(given)[1]:
+    here = {name.casefold(): name for name in os.listdir()}
+    if near := difflib.get_close_matches(given.casefold(), here, 1, _NEAR):
+        remedy = f"did you mean {here[near[0]]}?"
+    elif not os.path.splitext(given)[1]:
         remedy = meant(given, datasets.names(), "`scalelab series` lists the series")
     return Refusal(
         f"FILE must be a file here or the name of a public series, got {shown(given)}: {remedy}"

@@ -1,7 +1,6 @@
 """A table and its findings as text for people, and as plain data for programs."""
 
 import csv
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
@@ -99,7 +98,9 @@ def curve_lines(table: ScalingTable, found: Understood, width: int | None = None
         rows.append((count, runs, cell, units.text(line.speedup), units.share(line.efficiency)))
     lines = [*aligned(rows, drop_empty=True, width=width)]
     least, most = BAR
-    room = min(most, (width or math.inf) - 3 - max(map(len, lines)))  # a plus may follow
+    room = (
+        most if width is None else min(most, width - 3 - max(map(len, lines)))
+    )  # a plus may follow
     if room >= least and len(lines) == len(rows):
         shares = [line.efficiency for line in sizes]
         lines[1:] = [

@@ -248,6 +248,8 @@ def test_a_mistake_gets_one_sentence_in_the_words_that_were_typed(line, folder):
         ("fit sysbench_cpu --at", "see scalelab fit --help"),
         ("audit ''", "FILE must be the name of a file, got '': is a variable empty?"),
         ("machine --out .", "got a folder: name another"),
+        ("audit A.cvs", "did you mean a.csv?"),
+        ("audit 'q.csv '", "did you mean q.csv?"),
         ("audit .", "got the folder '.': name a file in it"),
         ("audit twice.csv", "keep the one to read `seconds`, and call the others something else"),
         ("audit page.html", "save the file itself, and not the page that shows it"),

@@ -233,6 +233,10 @@ def test_passes_are_judged_and_stamped_by_their_machine(tmp_path):
     assert done.returncode == 0
     assert "recorded · laptop, 4 cores, torch 2.13.0" in done.stdout
     assert "made by hand" not in done.stdout
+    for ignored in (("--price", 3), ("--work", 9), ("--better", "lower")):
+        refused = judged(path, *ignored)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert f"study.json: {ignored[0]} must go with" in refused.stderr
 
 
 def test_passes_of_two_configurations_are_refused_by_the_field(tmp_path):

@@ -66,7 +66,7 @@ _OF_PROGRAMS = {"rate": "--rate", "quality": "--quality", "shell": "--shell", "r
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="An argument of JOB.")
 @click.option(
     "--device",
-    type=options.Device(["auto", "cpu", "cuda"]),
+    type=options.DeviceChoice(["auto", "cpu", "cuda"]),
     default="auto",
     help="cpu is gloo, cuda NCCL; auto takes cuda where every worker finds a GPU.",
 )

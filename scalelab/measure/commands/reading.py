@@ -119,7 +119,7 @@ def cause(ended: Ended, log: str | Path, timeout: float | None) -> str:
     if ended.unstarted:
         return f"it could not be started ({ended.unstarted})"
     if ended.cut == "timeout":
-        return f"no end within {units.text(timeout, 's')}"
+        return f"no end within {units.text(timeout or 0, 's')}"
     if ended.cut == "output":
         return f"more than {process.MOST_OUTPUT // 2**20} MiB of output"
     if not ended.code:
