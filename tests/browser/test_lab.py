@@ -342,7 +342,6 @@ class TestAChapterThatWasJustOpened:
                     == colours[kind]
                 )
 
-
     def test_a_drawing_plays(self, quick):
         cells, names = chapter(QUICK).code, {}
         drawn = next(number for number, cell in enumerate(cells) if "drawings.Stepper(" in cell)
