@@ -69,7 +69,8 @@ def course(
         return ends
     ends = f"from {ends} to {up(y[-1])} at {across(x[-1])}"
     top = int(np.argmax(y))
-    if 0 < top < y.size - 1 and y[top] > max(y[0], y[-1]):
+    highest = max(y[0], y[-1])
+    if 0 < top < y.size - 1 and y[top] > highest and not np.isclose(y[top], highest, rtol=1e-9):
         ends += f", highest {up(y[top])} at {across(x[top])}"
     return ends
 

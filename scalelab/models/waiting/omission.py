@@ -18,7 +18,8 @@ _ROOM = 10**7  # values that still fit a laptop
 def corrected(values: Numbers, interval: float) -> Floats:
     """The values, and for each v those that its client omitted: v - i, v - 2 i, ... down to i.
 
-    Right for a client that plans to send every i seconds and is alone; it makes up what it adds.
+    Right for a client that plans to send every i seconds, is alone, and leaves out what it is late for;
+    of one that catches up, those stand twice. It makes up what it adds.
     To send on schedule, and to count from the schedule, is better: then nothing is omitted.
     Source: HdrHistogram, recordValueWithExpectedInterval, https://hdrhistogram.org. Section 3.4.
 

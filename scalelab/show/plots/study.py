@@ -53,7 +53,7 @@ def lenses(exponent: float, serial: float = 0.02, exchange: float = 0.005) -> Ch
         },
         MODEL,
         "Your curve goes from the strong one to the weak one as the exponent goes from 0 to 1. Beyond that, "
-        "the time below says what the rest of the efficiency costs.",
+        "the readout of the time says what the rest of the efficiency costs.",
     )
 
 
@@ -245,8 +245,8 @@ def batch_trade(least_steps: float, least_samples: float, batches: ArrayLike) ->
             Points("critical batch", [critical], [2.0], "points", tone=3),
         ),
         stamp=MODEL,
-        see="Far to the left, twice the batch halves the steps and costs hardly a sample. Far to the right "
-        "it doubles the samples and saves hardly a step.",
+        see="Far to the left, twice the batch nearly halves the steps and costs few samples. Far to the "
+        "right it doubles the samples and saves hardly a step.",
     )
 
 
@@ -339,7 +339,7 @@ def plane(power: float, critical: float = 8192, overhead: float = 0.02) -> Chart
         for batch in (path[at], max(fastest[at], FLEET[at]))
     )
     return Chart(
-        f"A batch that grows as K to the power {power:g}",
+        f"A batch that grows as K to the power {power:g}" if power else "A batch that stays",
         Axis("workers K", log=True, ticks=tuple(FLEET[::3])),
         Axis("global batch B", log=True, low=8, high=2**19, ticks=tuple(8.0 ** np.arange(1, 7))),
         tuple(series),

@@ -76,6 +76,8 @@ def requests(title: str, seconds: ArrayLike, stamp: Stamp | None = None) -> Char
     ):
         kind = "dashed" if name == "mean" else "line"
         series.append(Points(name, ends, [1e3 * value] * 2, kind, tone=tone))
+    at = int(np.argmax(seconds))
+    series.append(Points("slowest", [at + 1], [1e3 * seconds[at]], "points", tone=0))
     return Chart(
         title,
         Axis("number of the request"),
@@ -159,7 +161,7 @@ def spells(title: str, arrivals: np.ndarray, seconds: np.ndarray, share: float) 
     """Twenty seconds around the slowest request of a day that was played, and the day's percentile."""
     slowest = int(np.argmax(seconds))
     near = np.abs(arrivals - arrivals[slowest]) <= 10
-    at = arrivals[near] - arrivals[near][0]
+    at, top = arrivals[near] - arrivals[near][0], int(np.argmax(seconds[near]))
     limit = 1e3 * tail.percentile(seconds, share)
     return Chart(
         title,
@@ -170,6 +172,7 @@ def spells(title: str, arrivals: np.ndarray, seconds: np.ndarray, share: float) 
             Points(
                 f"p{100 * share:g} of the whole day", at[[0, -1]], [limit] * 2, "dashed", tone=0
             ),
+            Points("slowest", [at[top]], [1e3 * seconds[slowest]], "points", tone=0),
         ),
         stamp=MODEL,
         see="The slow requests, above the dashed line, are not scattered over the day. They stand behind "
@@ -204,7 +207,8 @@ _TAIL = (
 )
 _PROMISE = (
     "The promise is kept by whatever passes below the crossing of the dashed lines. More servers shift the "
-    "curve to the left, as far as the service itself; a second chance makes it fall more steeply."
+    "curve to the left, as far as the service itself. A second chance elsewhere, with the loser cancelled, "
+    "makes it fall more steeply; one in the same queue makes everything later."
 )
 
 
@@ -372,7 +376,7 @@ def shown(
 
     seconds = np.asarray(seconds, dtype=float)
     requests, slower = seconds.size, int(np.sum(seconds > limit))
-    sizes = np.unique(np.geomspace(30, max(3000, 2 * requests), 60).round())
+    sizes = np.union1d(np.geomspace(30, max(3000, 2 * requests), 60).round(), [requests])
     series = []
     for tone, count in enumerate((0, 1, 5), 1):
         chance = binom.cdf(count, sizes, 1 - share)

@@ -524,6 +524,11 @@ def merged(histograms, share):
         (3, "waits too long", _choose(batch="2 * choose(timings, box.rate, box.cap)")),
         (3, "the batch had to fill", _choose(longest="dict(timings)[batch]")),
         (3, "does not wait for itself", _choose(longest="batch / box.rate + dict(timings)[batch]")),
+        (
+            3,
+            "the mean of the batch",
+            _choose(longest="(batch - 1) / 2 / box.rate + dict(timings)[batch]"),
+        ),
         (2, "gives a wrong answer", _choose(pick="max(n for _, n in found) if found else None")),
         (
             2,

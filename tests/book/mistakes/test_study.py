@@ -1,17 +1,22 @@
 """Mistakes that section 3.3 made once, each as it was: none may come back."""
 
+import ast
+import inspect
+import json
 import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from scalelab import records
 from scalelab.data import datasets
+from scalelab.measure.ranks import jobs
 from scalelab.models import scaling
 from scalelab.models.scaling import laws, study
-from scalelab.show import columns, plots
+from scalelab.show import columns, plots, words
 from scalelab.show.plots import study as figures
-from tests.notebooks import chapter
+from tests.notebooks import ROOT, chapter
 
 STRONG, WEAK = (datasets.load(f"mfc_frontier_{lens}_rdmaT") for lens in ("strong", "weak"))
 
@@ -178,3 +183,108 @@ def test_the_command_line_trains_what_the_cells_train():
     assert said
     lines = [line for text in said for line in text.splitlines() if "scalelab run training" in line]
     assert all("--set width=512" in line for line in lines)
+    # The cells train 8 steps, the command 32 unless it is told.
+    assert all("--set steps=8" in line for line in lines)
+    assert inspect.signature(jobs.epoch_under_both_lenses).parameters["steps"].default == 8
+
+
+def test_the_assignment_names_the_steps_of_its_epoch_to_the_command():
+    """It said 16, and the command that it named for one's own times trained 32."""
+    asked = json.loads((ROOT / "solutions/03_study/03_study.ipynb").read_text(encoding="utf-8"))
+    (text,) = ("".join(c["source"]) for c in asked["cells"] if c["id"] == "question-3-3")
+    (steps,) = re.findall(r"an epoch of (\d+) steps", text)
+    assert f"scalelab run training --workers 1,2 --set steps={steps}" in text
+    default = inspect.signature(jobs.training_epoch).parameters["steps"].default
+    assert default != int(steps)
+
+
+def test_a_figure_of_published_points_is_not_stamped_as_sums_without_a_measurement():
+    code = cell("03_study", "figures.pieces(")
+    names = {
+        "np": np, "show": SimpleNamespace(Figure=lambda chart: chart), "figures": figures,
+        "records": records, "piece": np.array([8, 64]), "step": np.array([1.0, 7.0]),
+        "times": np.array([1.0, 8.0]), "E": np.array([1.0, 0.9, 0.5]), "slope": 0.1, "fixed": 0.2,
+    }  # fmt: skip
+    body = ast.parse(code).body
+    body[-1] = ast.Assign([ast.Name("chart", ast.Store())], body[-1].value)
+    exec(compile(ast.fix_missing_locations(ast.Module(body, [])), "cell", "exec"), names)
+    assert names["chart"].stamp.kind == "published"
+    assert "last column" not in names["chart"].stamp.note
+
+
+def test_the_row_called_weak_takes_its_time_and_yet_has_no_efficiency_of_1():
+    """The serial part does not grow: the work grows 57.7-fold on 64 workers, and so E is 0.90."""
+    work, time = 0.1 + 0.9 * 64, 0.1 + 0.9 * 64 / 64
+    assert time == pytest.approx(1.0)
+    assert f"{work:.1f}" == "57.7"
+    assert f"{work / time / 64:.2f}" == "0.90"
+    assert scaling.sun_ni(64, 0.1, 64) / 64 == pytest.approx(work / time / 64)
+    (said,) = (text for text in chapter("03_study").markdown if "called weak" in text)
+    assert "57.7-fold" in said
+    assert "64-fold" in said
+
+
+def test_what_a_little_more_work_than_weak_buys_is_said_with_its_number():
+    """It was said that above a power of 1 little is left to gain: with other sliders a quarter is."""
+
+    def reads(power, **job):
+        says = figures.lenses(power, **job).readouts
+        return float(says["E at K = 1,024"]), float(says["Time at K = 1,024"].split()[0])
+
+    (at, _), (then, time) = reads(1), reads(1.5)
+    assert f"{time:.0f}" == "31"
+    assert 0.06 < then - at < 0.075
+    (at, _), (then, _) = (reads(power, serial=0.1, exchange=0.02) for power in (1, 1.5))
+    assert then - at == pytest.approx(0.25, abs=0.02)
+    (said,) = (text for text in chapter("03_study").markdown if "Watch the time as well" in text)
+    assert "31 times" in said
+    assert "a quarter with the other sliders" in said
+
+
+def test_a_path_of_strong_scaling_goes_on_where_workers_have_no_sample_and_says_so():
+    path = next(one for one in figures.plane(0.0).series if one.label == "your path")
+    assert (path.y < path.x)[path.x > 512].all()
+    assert (path.y >= path.x)[path.x <= 512].all()
+    text = "\n".join(chapter("03_study").markdown)
+    assert "however many workers share them, up to 512." in text
+    assert "Below the lowest dashed line some workers would have no sample" in text
+
+
+def test_the_public_table_without_a_constant_batch_has_three_batches_of_a_worker():
+    """One of them alone is a study; what is different about the row of 32 nobody knows."""
+    (said,) = (text for text in chapter("03_study").markdown if "18% below its neighbours" in text)
+    named = re.search(r"through (\w+) batches of a worker, and one row that nobody", said)[1]
+    code = cell("03_study", "mpt_a100")
+    load = re.search(r'data\.load\("(.*?)"\)', code)[1]
+    table = datasets.load(load)
+    each = np.array(table.column("global_batch_size")) / np.array(table.workers)
+    assert named == {2: "two", 3: "three", 4: "four"}[np.unique(each).size]
+
+
+def test_a_published_column_is_not_called_a_heading_that_a_table_has():
+    words = (ROOT / "book/terminology.md").read_text(encoding="utf-8")
+    assert "head a column so" in words
+    data = (ROOT / "scalelab/data/public_scaling.json").read_text(encoding="utf-8")
+    assert "under the heading" not in data
+
+
+def test_a_flat_line_has_no_highest_point_of_its_rounding():
+    """It went "from 10 at 2 to 10 at 4,096, highest 10 at 2,048": noise of 2e-13."""
+    chart = figures.share_to_keep(0.8, 0.005, 0.002)
+    flat = next(one for one in chart.series if one.label == "not at all")
+    assert np.ptp(flat.y) > 0
+    assert "highest" not in words.course(flat)
+
+
+def test_a_batch_that_stays_is_not_said_to_grow():
+    assert figures.plane(0.0).title == "A batch that stays"
+    assert "0.5" in figures.plane(0.5).title
+
+
+def test_twice_a_small_batch_nearly_halves_the_steps_and_is_not_free():
+    """At the left end it is 17 to 9, and 6% more samples: no half, and a million samples."""
+    chart = figures.batch_trade(10_000, 10_000 * 8192, [512, 1024])
+    steps, samples = (one.y for one in chart.series[:2])
+    assert steps[0] / steps[1] == pytest.approx(17 / 9)
+    assert samples[1] / samples[0] == pytest.approx(1.0625 / 1, rel=0.01)
+    assert "nearly halves" in chart.see

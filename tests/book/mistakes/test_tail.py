@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import io
+import json
 import re
 
 import numpy as np
@@ -333,3 +334,141 @@ def test_the_chat_of_the_chapter_is_in_its_summary_and_its_words_in_the_glossary
         "time per output token (TPOT)",
     ):
         assert f"\n{word}\n" in words
+
+
+def test_a_client_that_catches_up_is_not_one_that_never_sends():
+    """It was said to leave out those of the pause, and the repair to add them: it sends each, late."""
+    interval, pause = 0.011, 0.5
+    planned = interval * np.arange(273)
+    free, told = 0.0, []
+    for due in planned:
+        sent = max(due, free)
+        free = sent + (pause if sent <= 1.0 < sent + interval else 0.0035)
+        told.append(free - sent)
+    assert len(told) == len(planned)
+    due = int(np.ceil(pause / interval)) - 1  # during the pause, all of them sent
+    assert len(waiting.corrected(told, interval)) - len(planned) == pytest.approx(due, abs=1)
+    assert "left out all those" not in CELLS["omission-figure-read"]
+    assert "stand twice" in CELLS["omission-repair-read"]
+    assert "that catches up" in waiting.corrected.__doc__
+
+
+def test_a_second_chance_in_the_same_queue_is_not_said_to_make_a_tail_steeper():
+    dice = np.random.default_rng(1)
+    come = np.cumsum(dice.exponential(1 / 280, 60_000))
+    takes, again = dice.exponential(0.010, (2, 60_000))
+    once = waiting.simulated.waiting(come, takes, 4) + takes
+    how = {"servers": 4, "cancel": False, "budget": 0.05, "pools": 1}
+    same, _ = waiting.simulated.hedged(come, takes, again, 0.040, **how)
+    steep = []  # how far it is from one slow share to one a hundred times as rare
+    for one in (once, same):
+        steep.append(waiting.percentile(one, 0.999) - waiting.percentile(one, 0.9))
+    assert steep[1] > 1.1 * steep[0]
+    assert waiting.percentile(same, 0.99) > 1.1 * waiting.percentile(once, 0.99)
+    chart = figures.tails("t", {"once": once, "same": same}, promise=(0.999, 0.080))
+    assert "one in the same queue makes everything later" in chart.see
+
+
+def test_what_one_load_shows_has_one_value_in_its_row():
+    """Of 553 requests, none slower, one column said 0.0039 read on a chord, and the next what is so."""
+    chart = figures.shown(np.full(553, 0.01), 0.1, 0.99, show.plots.MODEL)
+    heads = chart.columns()
+    (row,) = (row for row in chart.rows() if row[heads.index("these requests")])
+    assert row[heads.index("0 slower")] == row[heads.index("these requests")]
+
+
+def test_taking_turns_lies_between_dealing_at_random_and_one_queue():
+    """50 ms are of requests dealt at random; it was said to be of those whose turn it is."""
+    rate, servers = 640, 8
+    dice = np.random.default_rng(7)
+    comes = np.cumsum(dice.exponential(1 / rate, 200_000))
+    takes = dice.exponential(0.010, 200_000)
+    turns = np.concatenate(
+        [
+            waiting.simulated.waiting(comes[k::servers], takes[k::servers]) + takes[k::servers]
+            for k in range(servers)
+        ]
+    )
+    shared, own = waiting.response(rate, 0.010, servers), waiting.response(rate / servers, 0.010)
+    assert shared < 0.7 * turns.mean() < 0.7 * 0.7 * own
+    said = re.search(r"taking turns lies between the two, at (\d+) ms", CELLS["pool-read"])[1]
+    assert f"{1e3 * turns.mean():.0f}" == said
+
+
+def test_the_p99_of_the_small_server_is_that_of_enough_requests():
+    """Of a hundred it was the largest but one: 318 ms beside 460 that the text had just said."""
+    _, names = ran("percentile-average")
+    for server, p99 in zip((names["large"], names["small"]), names["each"], strict=True):
+        assert p99 == pytest.approx(np.log(100) * server.mean(), rel=0.03)
+    assert names["small"].size / names["large"].size == pytest.approx(0.01, rel=0.02)
+
+
+def test_copies_that_are_cancelled_are_not_free_after_the_median():
+    """Twenty servers, 80% busy: what is served twice, as the text says it."""
+    rng = np.random.default_rng(6)
+    come = np.cumsum(rng.exponential(1 / 1600, 60_000))
+    takes, again = rng.exponential(0.010, (2, 60_000))
+    visits = waiting.simulated.hedged_visits(come, takes, again, 0.035, pools=20)
+    assert sum(one.copy for one in visits) > 0.5 * come.size
+    served = sum(one.left - one.began for one in visits if one.began is not None)
+    said = re.search(r"busy for (\d+)% of the time instead of 80", CELLS["hedge-cancelled"])[1]
+    assert 100 * served / 20 / come[-1] == pytest.approx(float(said), abs=1.5)
+
+
+def test_the_upper_curve_of_two_is_a_page_of_as_many_calls_as_the_slider_says():
+    assert "as the third slider says" in CELLS["explore-head"]
+
+
+def test_the_slowest_request_of_a_load_and_of_a_day_has_its_row():
+    """In the picture and its alt text, and in none of the twelve rows."""
+    rng = np.random.default_rng(2)
+    seconds = rng.exponential(0.005, 553)
+    arrivals = np.cumsum(rng.exponential(0.01, 553))
+    for chart in (
+        figures.requests("t", seconds, show.plots.MODEL),
+        figures.spells("t", arrivals, seconds, 0.99),
+    ):
+        slowest = f"{1e3 * seconds.max():.4g}"
+        assert any(slowest in row for row in chart.rows()), chart.title
+
+
+ASKED = {
+    cell["id"]: "".join(cell["source"])
+    for cell in json.loads(
+        (ROOT / "solutions" / "04_tail" / "04_tail.ipynb").read_text(encoding="utf-8")
+    )["cells"]
+}
+
+
+def first_of_a_batch(n, seconds, rate, batches=60):
+    """Play requests that come evenly to one server and full batches: how long each first one takes."""
+    free, took = 0.0, []
+    for k in range(batches):
+        full = (k * n + n - 1) / rate
+        free = max(full, free) + seconds
+        took.append(free - k * n / rate)
+    return took
+
+
+@pytest.mark.parametrize(
+    ("n", "seconds", "rate"), [(1, 0.001, 900), (8, 0.009, 600), (16, 0.015, 600), (4, 0.006, 300)]
+)
+def test_the_first_of_a_batch_takes_what_the_rule_of_the_task_says(n, seconds, rate):
+    """With requests at random a full batch often finds the server busy: a cap of 1.5 ms, played 5.4."""
+    assert n / seconds > rate
+    assert np.allclose(first_of_a_batch(n, seconds, rate), (n - 1) / rate + seconds)
+    if n == 1:
+        busy = rate * seconds  # at random: Pollaczek and Khinchine, services all alike
+        assert seconds * (1 + busy / (2 * (1 - busy))) > 3 * 0.0015
+    assert "come evenly" in ASKED["question-3-3"]
+
+
+@pytest.mark.parametrize("pause", [4.0, 9.0])
+def test_a_pause_makes_one_request_slow_only_if_it_begins_behind_one(pause):
+    """300 pauses of 27 ms and ten requests per second: most meet none, unless one was just sent."""
+    each = 2 * pause / 300
+    stops = np.random.default_rng(3).uniform(0, 120, 300)
+    sent = np.arange(0, 120, 0.1)
+    hit = np.searchsorted(sent, stops + each) > np.searchsorted(sent, stops)
+    assert hit.mean() < 0.75
+    assert "each pause begins just as a request has been sent" in ASKED["question-3-2"]

@@ -46,8 +46,10 @@ def test_a_window_of_the_day_holds_its_slowest_request():
     arrivals = np.cumsum(DICE.exponential(1 / 80, 20_000))
     takes = DICE.exponential(0.010, 20_000)
     seconds = waiting.simulated.waiting(arrivals, takes) + takes
-    line, limit = figures.spells("the day", arrivals, seconds, 0.99).series
+    line, limit, slowest = figures.spells("the day", arrivals, seconds, 0.99).series
     assert line.y.max() == pytest.approx(1e3 * seconds.max())
+    at = line.x[np.argmax(line.y)]
+    assert [slowest.x[0], slowest.y[0]] == [at, line.y.max()]
     assert 0 == line.x[0] <= line.x[-1] <= 20
     assert limit.y == pytest.approx(1e3 * sorted(seconds)[19_799])
     # What the caption says: slow ones follow each other, the more so the longer the queue is.
