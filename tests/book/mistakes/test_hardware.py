@@ -13,7 +13,7 @@ from scalelab.models.network import collectives, hierarchy
 from scalelab.models.network.network import Network
 from scalelab.models.scaling import laws, speedup
 from scalelab.show.plots import hardware as figures
-from tests.notebooks import ROOT, Notebook, chapter
+from tests.notebooks import ROOT, Notebook, asked, chapter, explored
 
 TEXT = "\n".join(chapter("02_hardware").markdown)
 CODE = "\n".join(chapter("02_hardware").code)
@@ -380,7 +380,16 @@ def test_a_copy_of_a_small_block_is_not_called_the_bandwidth_of_the_memory():
 
 def test_the_view_that_is_guessed_is_the_one_that_opens():
     """Who wins at equal price per FLOP was asked, and the figure opened at a price of 4."""
-    assert "start=round(gain, 4)" in cell("win-explore")
+    (sliders,) = (
+        sliders
+        for drawn, sliders in (
+            asked("02_hardware", n) for n, _ in enumerate(explored("02_hardware"))
+        )
+        if drawn is figures.up_or_out_by_size
+    )
+    small, big = (hardware.device(name) for name in (figures.SMALL, figures.BIG))
+    rates = [hardware.peak(one, "bf16 tensor") for one in (small, big)]
+    assert sliders["price"].start == pytest.approx(rates[1] / rates[0], abs=1e-4)
 
 
 def test_a_small_serial_fraction_is_small_beside_one_over_the_workers():
