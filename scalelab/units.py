@@ -91,6 +91,8 @@ def column(
     >>> column([15876, 5370, 2772], "s"), column([3.8812, 3.8799, None], "s", none="–")
     (['265 min', '89.5 min', '46.2 min'], ['3.88 s', '3.88 s', '–'])
     """
+    if not isinstance(values, Iterable):
+        raise Refusal(f"values must be a column of numbers, got {shown(values)}: write one by text")
     every = [*values]
     known = _row(one for one in every if one is not None)
     return [none if one is None else alike([one], unit, digits, known)[0] for one in every]
@@ -103,6 +105,8 @@ def share(of_one: SupportsFloat) -> str:
     ('1.000', '0.700', '0.0123')
     """
     number = scalar(of_one)
+    if math.isnan(number):
+        raise Refusal(f"of_one must be one number, got {shown(of_one)}: write them one by one")
     return f"{number:.3f}" if abs(number) >= 0.0995 or not number else text(number)
 
 

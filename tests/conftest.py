@@ -124,6 +124,7 @@ class Meter:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
         """Leave a test alone, and what it would ask for, when the time is over."""
+        os.environ.pop("COLUMNS", None)  # an earlier test's program may have told all a width
         minutes = item.config.option.minutes
         if minutes and time.monotonic() > BEGAN + 60 * minutes:
             pytest.skip("no time left: `make test-all` runs it")

@@ -260,9 +260,9 @@ def _quality(value, report):
 
 
 def _amount(value, whole=False):
-    """Write dollars with cents and large numbers with four figures, and small ones with three."""
+    """Write dollars with cents and large numbers whole, and small ones with three figures."""
     if whole:
-        return units.text(value, digits=4 if value >= 100 else 3)
+        return f"{value:,.0f}" if 100 <= value < 1e12 else units.text(value)
     return f"{value:.2f}" if value >= 0.1 else units.text(value)
 
 

@@ -106,7 +106,7 @@ def test_every_number_of_the_panel_has_a_source_with_an_address_and_a_date(name)
 def test_numbers_of_the_text_are_those_of_the_figures_and_the_catalogue():
     assert len(roofline.FOUND.values) == 3
     assert len(boxes.BOX.values) == len(network.BOX.values) == 4
-    assert len(boxes.HOLDING.values) == 6
+    assert len(boxes.HOLDING.values) == 4
     assert boxes.HOLDING.within == pytest.approx(1.1)
     assert boxes.BOX.within == network.BOX.within == roofline.FOUND.within
     assert f"within {roofline.FOUND.within:g} times of its own" in TEXT

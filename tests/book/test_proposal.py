@@ -24,7 +24,7 @@ def test_every_answer_on_the_page_is_what_its_code_returns():
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (["fit", "{}", "--at", "256"], ["256   1.23 s", "measure 128 workers"]),
+        (["fit", "{}", "--at", "256"], ["256  1.23 s", "measure 128 workers"]),
         (["audit", "{}"], ["relative to 8", "Each size has one row"]),
     ],
 )

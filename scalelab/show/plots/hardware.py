@@ -33,9 +33,7 @@ DEVICES = 2.0 ** np.arange(11)
 GPU_LIFE = 54 * 86400 / 419 * 16384  # seconds between interruptions per GPU: Llama 3, section 3.3.4
 LAYERED = 4096  # tokens in a sequence, where layers are split
 # In the rendered book these two start from the reader's own: what a device holds, and what stands in a box.
-HOLDING = yours.holding(
-    ("T4", "RTX 4090", "A100 SXM 40GB", "H100 SXM", "H200 SXM", "B200 SXM"),
-)
+HOLDING = yours.holding(("RTX 4090", "A100 SXM 40GB", "H100 SXM", "B200 SXM"))
 BOX = yours.boxes()
 
 

@@ -206,7 +206,7 @@ def test_a_hint_that_is_not_written_as_one_keeps_the_exam_back(course, capsys):
 
 
 def test_a_hint_that_holds_a_line_of_the_solution_is_refused(course, capsys):
-    line = "while doubling(workers, serial)[2] <= most:"
+    line = "while doubling(workers, serial)[2] <= per_doubling:"
     edit(notebook(course), replace("question-1-3", "The bill is K times", f"{line} the bill is K"))
     assert run("release") == 2
     assert "cell 'question-1-3' has a line that was to be removed" in capsys.readouterr().err
