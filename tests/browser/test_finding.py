@@ -199,6 +199,6 @@ def test_an_address_with_words_searches_and_what_is_typed_goes_into_the_address(
     assert field.input_value() == "little’s law & queues"
     assert one.page.evaluate(READ)["pages"][0]["address"].endswith("/04_tail.html")
     field.fill("ring + tree")
-    assert one.page.url.endswith("?q=ring%20%2B%20tree")
+    one.page.wait_for_url(lambda url: url.endswith("?q=ring%20%2B%20tree"))
     one.page.reload()
     assert field.input_value() == "ring + tree"

@@ -121,7 +121,7 @@ def test_the_contents_tell_the_page_of_every_title_and_lead_there(paper):
     faults = []
     for slug in paper.slugs:
         title = tight(chapter(slug).headings()[0][1])
-        page = dict(paper.bookmarks)[title]
+        page = next(page for name, page in paper.bookmarks if name == title)
         faults += [f"{title} on {page}: not told"] * (f"{title}{page}" not in contents)
         faults += [f"{title} on {page}: no link"] * (page not in links)
         faults += [f"{title} on {page}: not there"] * (title not in tight(paper.words[page - 1]))
@@ -209,7 +209,9 @@ def test_the_numbers_of_a_figure_are_on_the_page_that_it_names(paper):
     for number, page in enumerate(paper.pdf.pages[: start - 1], 1):
         named = re.findall(r"Its numbers:\s*page\s*(\d+)", paper.words[number - 1])
         links = [note.get_object().get("/Dest", "") for note in page.get("/Annots", [])]
-        there = [paper.pdf.named_destinations[one] for one in links if "-numbers-" in one]
+        there = [
+            paper.pdf.named_destinations[one] for one in dict.fromkeys(links) if "-numbers-" in one
+        ]
         assert sorted(map(int, named)) == sorted(map(paper.page, there)), number
         told += named
     tables = re.findall(r"Figure\s\d+\.", " ".join(paper.words[start - 1 :]))

@@ -48,7 +48,9 @@ def golden():
 def test_every_row_is_printed_digit_for_digit():
     shown = scorecard.scores(golden()).rows
     expected = [line.split() for line in PRINTED.strip().splitlines()]
-    assert [[row[0], *row[2:7], row[7].replace(",", "")] for row in shown] == [[k, *rest] for k, _, *rest in expected]
+    assert [[row[0], *row[2:7], row[7].replace(",", "")] for row in shown] == [
+        [k, *rest] for k, _, *rest in expected
+    ]
     assert [f"{row.seconds:.0f}" for row in golden().rows] == [line[1] for line in expected]
 
 
