@@ -288,11 +288,11 @@ def test_a_drawing_plays_in_a_notebook(lab):
         figure = page.locator(".sl-figure:has(.sl-stepper)")
         figure.get_by_role("button", name="Step", exact=True).click()
         caption = figure.locator(".sl-caption")
-        expect(caption).to_have_text(re.compile("^Round 1 of 14: "), timeout=PATIENCE)
+        expect(caption).to_have_text(re.compile("^Round 2 of 14: "), timeout=PATIENCE)
         figure.get_by_role("slider", name="step").press("End")
         expect(caption).to_have_text(re.compile("^Round 14 of 14: "))
         figure.get_by_label("algorithm").select_option("binomial tree")
-        expect(caption).to_have_text(re.compile("^Before the first round"))
+        expect(caption).to_have_text(re.compile("^Round 1 of 6: "))
         nothing(overlapping(figure.locator(".sl-readouts :is(dt, dd):visible")))
         looks_like_a_fold(figure.locator("details > summary"))
 
