@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import numbers
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from scalelab import units
 from scalelab.records import Sample, Stamp
@@ -14,14 +13,14 @@ from scalelab.show.template import rendered
 from scalelab.tables.printed import aligned, texts
 
 LONG = 28  # letters of a cell that may take several lines
-Columns = Mapping[str, Sequence[object] | np.ndarray]  # values by heading
+Columns = Mapping[str, Iterable[object]]  # values by heading
 
 
 class Table:
     """Columns of equal length under their headings; the first one names the rows."""
 
     def __init__(self, columns: Columns, title: str, stamp: Stamp | None, form: str | None) -> None:
-        listed = {name: list(np.atleast_1d(_plain(values))) for name, values in columns.items()}
+        listed = {name: _listed(values) for name, values in columns.items()}
         sizes = {name: len(values) for name, values in listed.items()}
         if len(set(sizes.values())) != 1:
             raise Refusal(
@@ -74,13 +73,18 @@ def _look(cells, enough):
     return "sl-words sl-prose" if max(map(len, said)) > LONG else "sl-words"
 
 
-def _plain(values):
-    """Keep samples whole: an array would try to look into them."""
-    if isinstance(values, (list, tuple)) and any(isinstance(v, Sample) for v in values):
-        whole = np.empty(len(values), dtype=object)
-        whole[:] = values
-        return whole
-    return values
+def _listed(values):
+    """Return the cells of a column, or the one of it; whole numbers beside fractions are such, too."""
+    plain = values.tolist() if hasattr(values, "tolist") else values  # of NumPy, torch or pandas
+    single = isinstance(plain, (str, Sample)) or not isinstance(plain, Iterable)
+    cells = [one.item() if hasattr(one, "item") else one for one in ([plain] if single else plain)]
+    if any(isinstance(one, numbers.Real) and not _whole(one) for one in cells):
+        return [float(one) if _whole(one) else one for one in cells]
+    return cells
+
+
+def _whole(value):
+    return isinstance(value, numbers.Integral)
 
 
 def _cells(values: Sequence[Any], form: str | None) -> list[str]:
@@ -95,6 +99,6 @@ def _cell(value: Any, form: str | None, medians: Sequence[float] = ()) -> str:
     if isinstance(value, Sample):
         median, *ends = units.alike([value.median, value.low, value.high], "s", among=medians)
         return f"{median} ({ends[0]} to {ends[1]})"
-    if isinstance(value, (int, np.integer)):
+    if _whole(value):
         return units.text(int(value), digits=15)
     return units.text(float(value)) if form is None else format(float(value), form)

@@ -24,7 +24,7 @@ from tests.bench import Row
 
 TRIALS = 2000
 ROUNDS, RUNS = 25, 12
-COMMAND_TURNS = 5  # of hyperfine's three seconds
+MANY, COMMAND_TURNS = 100, 6
 COMMANDS = {
     "sleep 0.02": "sleep 0.02",
     "python -S": shlex.join([sys.executable, "-I", "-S", "-c", "pass"]),
@@ -119,22 +119,23 @@ def beside_hyperfine(name, line):
 
 
 def as_commands(name, line):
-    """Both from start to end: hyperfine as it comes, then ours until its interval is as narrow."""
-    walls = []
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "runs.json")
-        for _ in range(COMMAND_TURNS):
-            start = time.perf_counter()
-            theirs = ["hyperfine", "-N", "--style", "none", "--export-json", file, line]
-            subprocess.run(theirs, check=True, capture_output=True)
-            between = time.perf_counter()
-            width = stats.margin(json.loads(file.read_text())["results"][0]["times"])
-            begun = time.perf_counter()
-            how = ["--precision", f"{width:.6f}", "--budget", "60 s", "--quiet"]
-            ours = [sys.executable, "-m", "scalelab", "time", line, *how]
-            subprocess.run(ours, check=True, capture_output=True)
-            walls.append((time.perf_counter() - begun, between - start))
-    return by_turns(f"scalelab time to as narrow an interval, {name} / hyperfine", walls, 1)
+    """Both from start to end, for as many runs: what an interpreter that starts adds, once."""
+
+    def wall(*words):
+        start = time.perf_counter()
+        how = ["--runs", str(MANY), "--warmup", "1", line]
+        subprocess.run([*words, *how], check=True, capture_output=True)
+        return time.perf_counter() - start
+
+    walls = [
+        either_way(
+            turn,
+            lambda: wall(sys.executable, "-m", "scalelab", "time"),
+            lambda: wall("hyperfine", "-N", "--style", "none"),
+        )
+        for turn in range(COMMAND_TURNS)
+    ]
+    return by_turns(f"scalelab time as a command, {MANY} runs, {name} / hyperfine", walls, math.inf)
 
 
 def either_way(turn, ours, theirs):

@@ -1,5 +1,6 @@
 """Tables computed by the code beside them."""
 
+import numpy as np
 import pytest
 
 from scalelab.records import Machine, Sample
@@ -38,6 +39,21 @@ def test_text_in_a_cell_cannot_become_markup():
 def test_columns_of_different_length_are_refused():
     with pytest.raises(ValueError, match=r"same length, got \{'K': 2, 'S': 1\}"):
         table({"K": [1, 2], "S": [1]}, "t")
+
+
+def test_a_column_may_be_anything_that_holds_numbers():
+    columns = {
+        "array": np.array([1, 2345]),
+        "floats": np.array([1, 2345.0], np.float32),
+        "mixed": (np.int64(1), 2345.5),
+        "words": ["a", 1],
+        "range": range(2),
+    }
+    assert table(columns, "t").rows == [
+        ["1", "1", "1", "a", "0"],
+        ["2,345", "2,340", "2,350", "1", "1"],
+    ]
+    assert table({"k": np.array(5.0), "who": "ada"}, "t").rows == [["5", "ada"]]
 
 
 def test_a_measurement_shows_its_median_and_interval():
