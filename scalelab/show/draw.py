@@ -122,7 +122,7 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
     with matplotlib.rc_context(style()):
         figure = Figure()
         x, y = limits([chart])
-        if any(_worded(series) for series in chart.series) and y.high > MOST_ROWS:
+        if any(_worded(series) for series in chart.series) and (y.high or 0) > MOST_ROWS:
             figure.set_figheight(TALL)
         FigureCanvasAgg(figure)
         axes = figure.subplots()
