@@ -238,7 +238,8 @@ def small_book(request, tmp_path_factory):
         (folder / name).parent.mkdir(exist_ok=True)
         copy(ROOT / name, folder / name)
     (folder / "book" / "page.md").write_text(
-        "# A page\n\nLook [there](other.md#somewhere): `queue_of.calls(share=1.5, e)`, `batch_size`.\n\n```{cite-this-book}\n```\n"
+        "# A page\n\nLook [there](other.md#somewhere): `queue_of.calls(share=1.5, e)`, `batch_size`."
+        "\n\n```{cite-this-book}\n```\n"
     )
     (folder / "book" / "other.md").write_text("# Another\n\n(somewhere)=\n## Far down\n\nHere.\n")
     title = nbformat.v4.new_markdown_cell("# A chapter")

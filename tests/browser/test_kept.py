@@ -355,11 +355,13 @@ def scroll(one, *shares):
     """Go to these shares of the page, one after the other, and be seen there."""
     for share in shares:
         one.page.evaluate("share => scrollTo(0, share * document.body.scrollHeight)", share)
-        one.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        one.page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+        )
 
 
 def progress(one):
-    """What is kept of the chapter, what the list of pages says of it, and what the line under its title offers."""
+    """What is kept of the chapter, what the list of pages says of it, and what its first line offers."""
     known = one.page.evaluate("JSON.parse(localStorage.getItem('scalelab-read') ?? '{}')")
     told = one.page.locator(".bd-sidebar-primary a[style*='--read']").evaluate_all(
         "all => Object.fromEntries(all.map((one) => [one.textContent.trim().slice(0, 3), one.title]))"
@@ -375,7 +377,10 @@ def test_a_chapter_is_read_as_far_as_one_came_and_goes_on_there(visit, book):
     scroll(one, 1)
     share, told, offer = progress(one)
     assert (share, told, offer.count()) == (0, "", 0)
-    assert one.page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--far')") == "1"
+    assert (
+        one.page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--far')")
+        == "1"
+    )
     scroll(one, *(step / 100 for step in range(0, 51)))
     one.open((book / "chapters" / "01_speedup.html").as_uri())
     share, told, _ = progress(one)
@@ -385,7 +390,9 @@ def test_a_chapter_is_read_as_far_as_one_came_and_goes_on_there(visit, book):
     *_, offer = progress(one)
     assert offer.inner_text().startswith("Go on with ")
     offer.click()
-    assert one.page.evaluate("scrollY / document.body.scrollHeight") == pytest.approx(share, abs=0.1)
+    assert one.page.evaluate("scrollY / document.body.scrollHeight") == pytest.approx(
+        share, abs=0.1
+    )
     scroll(one, *(step / 100 for step in range(45, 101)))
     one.open(file)
     share, told, offer = progress(one)
