@@ -5,14 +5,16 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
   const marked = (element, name) => { const mark = make("span", ""); mark.id = name; element.prepend(mark); return name; };
   const leaf = (to) => { const link = Object.assign(make("a", ""), { href: `#${to}` }); link.append(make("span", "print-page", "000")); return link; };
 
+  // The room that a table needs, in mm, whose letters are so wide: no cell takes two lines, though a heading may.
+  const longest = (lines) => Math.max(...lines.map((line) => line.length));
+  const wide = (table, letter, apart) => [...table.rows[0].cells].reduce((sum, head, turn) => sum + apart + letter * Math.max(longest(words(head).split(/\s/)), ...[...table.tBodies[0].rows].map((row) => words(row.cells[turn]).length)), 0);
+
   // The room that the code of a cell needs, in mm, where the one table that it prints fits beside it.
   const beside = (cell) => {
     const [code, tables] = [cell.querySelector(":scope > .cell_input pre"), cell.querySelectorAll(".sl-block table")];
     if (!code || tables.length !== 1 || cell.querySelectorAll(":scope > .cell_output > .output").length !== 1) return null;
-    const longest = (lines) => Math.max(...lines.map((line) => line.length));
-    const columns = [...tables[0].rows[0].cells].map((head, turn) => Math.max(longest(words(head).split(/\s/)), ...[...tables[0].tBodies[0].rows].map((row) => words(row.cells[turn]).length)));
     const room = 1.52 * longest(code.textContent.split("\n")) + 8, left = 178 - 6 - room;
-    return columns.reduce((sum, one) => sum + 1.6 * one + 3, 0) <= left && left > 40 ? room : null;
+    return wide(tables[0], 1.6, 3) <= left && left > 40 ? room : null;
   };
 
   // Each page takes its names along under one of its own, or ten summaries were one.
@@ -55,21 +57,23 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
   appendix.append(numbers);
   numbers.append(make("h1", "", "The numbers of the figures"), make("p", "", "What each figure is drawn from, by the section and the number under which it stands; of one with sliders, the position where it starts."));
   bound.flatMap(({ pages }) => pages).forEach((page) => {
-    const title = make("h2", "", words(page.querySelector("h1"))), before = numbers.childElementCount;
+    const title = make("h2", "", words(page.querySelector("h1"))), blocks = { narrow: [], wide: [] };
     page.querySelectorAll(".sl-figure").forEach((figure, turn) => {
       const fold = figure.querySelector(".sl-twin"), note = make("p", "print-note");
       if (!fold) return;
       fold.replaceWith(note);
       if (figure.querySelector(".sl-stepper")) note.textContent = "Its steps, one by one: on the page and in the notebook.";
       else {
-        const name = `${page.id}-numbers-${turn}`, block = make("div", "print-numbers");
-        block.append(make("p", "", `Figure ${turn + 1}. ${words(figure.querySelector(".sl-title"))}`), fold.querySelector("table"));
+        const name = `${page.id}-numbers-${turn}`, table = fold.querySelector("table");
+        const kind = wide(table, 1.35, 2.6) > 85 ? "wide" : "narrow", block = make("div", `print-numbers print-${kind}`);
+        block.append(make("p", "", `Figure ${turn + 1}. ${words(figure.querySelector(".sl-title"))}`), table);
         marked(block, name);
-        if (numbers.childElementCount === before) numbers.append(title);
-        numbers.append(block);
+        blocks[kind].push(block);
         note.append("Its numbers: page ", leaf(name));
       }
     });
+    const held = [...blocks.narrow, ...blocks.wide]; // what is as wide as the page would cut the columns in the middle
+    if (held.length) numbers.append(title, ...held);
   });
   if (numbers.querySelector("table")) {
     article.append(appendix);

@@ -5,7 +5,7 @@
 
 Figures appear as still pictures, and their numbers at the end; folded answers are open, folded code is
 left out. Printed is twice: only then is known on which page a thing stands; and once more where a part
-ends with a line or two on a page of their own, which are drawn back by setting the part a little smaller.
+ends with a few lines on a page of their own, which are drawn back by setting the part a little smaller.
 """
 
 from __future__ import annotations
@@ -30,10 +30,8 @@ LOOKS = Path(__file__).with_name("binding.css").read_text(encoding="utf-8")
 FILL = """(pages) => document.querySelectorAll(".print-page").forEach((one) => {
   one.textContent = pages[one.closest("a").hash.slice(1)] ?? "";
 })"""
-LITTLE = (
-    200  # letters of a page, its head and its number among them: what holds no more looks forgotten
-)
-NOTCHES = 3
+LITTLE = 900  # letters of a page, of about 3,500: what holds no more looks forgotten
+NOTCHES = 5
 SHRINK = """(names) => names.forEach((name) => {
   const part = document.getElementById(name).closest(".print-part");
   part.style.zoom = (part.style.zoom || 1) * .985;

@@ -361,7 +361,7 @@ def scroll(one, *shares):
 
 
 def progress(one):
-    """What is kept of the chapter, what the list of pages says, and what the line under its title offers."""
+    """What is kept of the chapter, what the list of pages says of it, and what its first line offers."""
     known = one.page.evaluate("JSON.parse(localStorage.getItem('scalelab-read') ?? '{}')")
     told = one.page.locator(".bd-sidebar-primary a[style*='--read']").evaluate_all(
         "all => Object.fromEntries(all.map((one) => [one.textContent.trim().slice(0, 3), one.title]))"
