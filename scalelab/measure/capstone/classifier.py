@@ -145,8 +145,8 @@ class Classifier:
         """Return the class that it finds in each sample."""
         import torch
 
-        with torch.inference_mode():  # as many at once as in training: more leave the cache
-            found = [self.scores(part.to(self.place)).argmax(1) for part in inputs.split(BATCH)]
+        with torch.inference_mode():
+            found = [self.scores(part.to(self.place)).argmax(1) for part in inputs.split(PART)]
             return torch.cat(found).cpu()
 
     def accuracy(self, inputs: torch.Tensor, labels: torch.Tensor) -> float:

@@ -70,7 +70,7 @@ def test_a_held_out_set_is_named_in_parts_as_it_would_be_at_once():
     import torch
 
     trained = classifier.Classifier(16, seed=0)
-    for count in (1, classifier.BATCH, 2 * classifier.BATCH + 3):
+    for count in (1, classifier.PART, 2 * classifier.PART + 3):
         inputs, _ = classifier.drawn(count, stream=0)
         assert torch.equal(trained.names(inputs), trained.scores(inputs).argmax(1))
 
