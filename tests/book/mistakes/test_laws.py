@@ -357,3 +357,11 @@ def test_a_cap_that_fits_is_not_condemned_by_its_own_caption():
     assert len({*np.sign(off)}) == 1
     assert max(abs(off)) < 0.005
     assert "farther off than a measurement errs" in chart.see
+
+
+def test_amdahls_curve_misses_the_ray_tracer_by_what_the_text_says():
+    """It was praised, and the curves beside it were condemned for less."""
+    series = data.load("usl_raytracer")
+    rows = curves.Rows.of(series.workers, throughput=series.values)
+    off = rows.rate / curves.fit.fit(rows, "amdahl").rate(rows.workers) - 1
+    assert f"misses rows by up to {max(abs(off)):.0%};" in CHAPTER["workers-read"]
