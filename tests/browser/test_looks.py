@@ -9,6 +9,7 @@ import pytest
 from tests.browser import looks
 from tests.browser.conftest import nothing, visiting, walking
 from tests.browser.test_pages import DESK, PAGES, PHONE, resize, turn
+from tests.notebooks import WRITTEN
 from tests.sampling import sampled
 
 SCREENS = {"desk": DESK, "phone": PHONE}
@@ -20,6 +21,8 @@ PARTS = {
     "code": ("chapters/05_laws", ".cell > .cell_input"),
     "formula": ("chapters/05_laws", "div.math"),
     "panel": ("book/my_hardware", "#hardware-panel"),
+    # The first drawing of each chapter, on the step at which it opens.
+    **{f"drawing-{slug}": (f"chapters/{slug}", ".sl-figure:has(.sl-stepper)") for slug in WRITTEN},
 }
 HIDDEN = {"book/status": "article table { display: none; }"}  # says when the book was built
 # The theme keeps where the list of pages was scrolled to on the page before, or goes by fonts not yet there.
