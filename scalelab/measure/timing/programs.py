@@ -317,10 +317,11 @@ def run(
         mask = signal.pthread_sigmask(
             signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
         )
+        environment = dict(os.environb)  # plain, so that nothing is turned into it while the clock runs
         start = time.perf_counter()
         try:
             child = os.posix_spawn(
-                place, program.words, os.environ, file_actions=files, setpgroup=0, setsigmask=mask,
+                place, program.words, environment, file_actions=files, setpgroup=0, setsigmask=mask,
                 setsigdef=[signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ],
             )  # fmt: skip
         except OSError as error:
