@@ -502,12 +502,25 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
         ),
         {
             "Size to buy": "none meets both limits" if at is None else f"{chosen} GPUs",
-            "Bill": "" if at is None else units.bill(bills[at]),
-            "Done in": "" if at is None else units.text(days[at] * DAY, "s"),
-            "Limited by": "" if at is None else rows[at].kind,
-            "An hour sooner, next size": f"${hour:,.2f}" if hour else "",
+            "Bill": _least(bills[days <= deadline], units.bill, "in time")
+            if at is None
+            else units.bill(bills[at]),
+            "Done in": _least(days[affordable], _days, "in the budget")
+            if at is None
+            else _days(days[at]),
+            "Limited by": "deadline and budget" if at is None else rows[at].kind,
+            "An hour sooner, next size": f"${hour:,.2f}" if hour else "–",
         },
         MODEL,
         "The sizes are a path from the lower right up to the left. What may be bought lies to the left of "
         "one dashed line and below the other; the price moves the path, and the network bends it.",
     )
+
+
+def _days(days):
+    return units.text(days * DAY, "s")
+
+
+def _least(values, written, where):
+    """Write how near one comes to a limit where no size keeps both."""
+    return f"{written(values.min())} at least, {where}" if values.size else f"no size is {where}"

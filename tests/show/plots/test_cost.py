@@ -71,6 +71,21 @@ def test_the_size_to_buy_is_the_cheapest_within_both_limits(price, deadline, lin
     assert np.isnan(drawn(chart, "size to buy").y[0]) == (not kept)
 
 
+def test_where_no_size_keeps_both_limits_the_figure_says_how_near_one_comes():
+    """Rather than fall silent."""
+    said = {limits: figures.to_buy(*limits).readouts for limits in ((6, 0.5, 3600), (1, 0.5, 2.5))}
+    dear, late = said.values()
+    assert (dear["Bill"], dear["Done in"]) == (
+        "$8,676 at least, in time",
+        "no size is in the budget",
+    )
+    assert (late["Bill"], late["Done in"]) == (
+        "no size is in time",
+        "3.17 d at least, in the budget",
+    )
+    assert all(text for one in said.values() for text in one.values())
+
+
 def test_a_slower_network_never_shortens_the_run():
     for slow, fast in zip(figures.rows_at(2.5), figures.rows_at(25), strict=True):
         assert slow.run >= fast.run * (1 - 1e-12)
