@@ -4,7 +4,7 @@ const bookSearch = (() => {
   const EXPLAINS = { chapters: 1, corrections: 0.35, datasets: 0.4, proposal: 0.3, status: 0.3 };
   const LOOKED_UP = /^book\/(api|bibliography|glossary|notation|terminology)$/;
   const FURNITURE = /^(Further reading|Exercises|Check yourself|Summary|Where it breaks|Library shortcut|Research frontier|A practical example)/;
-  const COMMON = new Set("a an and are as at by do does for from how i in is it its many me much my need of on or should the to versus vs we what when which with".split(" "));
+  const COMMON = new Set("a an and are as at by do does for formula from how i in is it its many me much my need of on or should the to versus vs we what when which with".split(" "));
   const LIKEWISE = 0.25, EXACT = 2; // of a page's other sections; of a heading that begins with what was asked
 
   const MOST = { pages: 20, sections: 3 }; // shown, and of one page
