@@ -57,7 +57,7 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
   appendix.append(numbers);
   numbers.append(make("h1", "", "The numbers of the figures"), make("p", "", "What each figure is drawn from, by the section and the number under which it stands; of one with sliders, the position where it starts."));
   bound.flatMap(({ pages }) => pages).forEach((page) => {
-    const title = make("h2", "", words(page.querySelector("h1"))), blocks = { narrow: [], wide: [] };
+    const title = make("h2", "", words(page.querySelector("h1")).replace(/^([\d.]+) .*/, "Section $1")), blocks = { narrow: [], wide: [] };
     page.querySelectorAll(".sl-figure").forEach((figure, turn) => {
       const fold = figure.querySelector(".sl-twin"), note = make("p", "print-note");
       if (!fold) return;
