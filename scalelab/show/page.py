@@ -61,7 +61,7 @@ def _data(
     frames: Sequence[Chart], shape: Sequence[int], start: int, scales: dict[str, list[float]]
 ) -> dict[str, Any]:
     """Return the data of every frame, for the script that reads them."""
-    arrays, texts = _Values(), _Values()
+    arrays, texts, columns = _Values(), _Values(), _Values()
     packed = []
     for chart in frames:
         places = []
@@ -75,7 +75,10 @@ def _data(
                 texts.put(chart.title),
                 texts.put(chart.describe()),
                 [texts.put(text) for text in chart.readouts.values()],
-                [[texts.put(cell) for cell in row] for row in chart.rows()],
+                [
+                    columns.put([texts.put(cell) for cell in column])
+                    for column in zip(*chart.rows(), strict=True)
+                ],
             ]
         )
     return {
@@ -85,6 +88,7 @@ def _data(
         "start": start,
         "arrays": arrays.items,
         "texts": texts.items,
+        "columns": columns.items,
         "frames": packed,
     }
 

@@ -45,14 +45,15 @@ def test_replay_carries_what_the_function_returns_at_every_position():
     index = 0
     for scale in (1.0, 2.0, 3.0):
         for shift in (0.0, 5.0):
-            series, title, alt, readouts, rows = data["frames"][index]
+            series, title, alt, readouts, columns = data["frames"][index]
             chart = parabola(scale, shift)
             assert data["arrays"][series[0][0]] == pytest.approx(chart.series[0].x, rel=1e-3)
             assert data["arrays"][series[0][1]] == pytest.approx(chart.series[0].y, rel=1e-3)
             assert data["texts"][title] == chart.title
             assert data["texts"][alt] == chart.describe()
             assert [data["texts"][one] for one in readouts] == list(chart.readouts.values())
-            assert [[data["texts"][cell] for cell in row] for row in rows] == list(chart.rows())
+            told = [[data["texts"][cell] for cell in data["columns"][one]] for one in columns]
+            assert list(map(list, zip(*told, strict=True))) == list(chart.rows())
             index += 1
 
 

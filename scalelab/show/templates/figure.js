@@ -71,7 +71,7 @@
 
   const show = () => {
     const index = sliders.reduce((at, slider, i) => at * data.shape[i] + Number(slider.value), 0);
-    const [series, title, alt, readouts, rows] = data.frames[index];
+    const [series, title, alt, readouts, columns] = data.frames[index];
     series.forEach(([x, y, low, high, inside], i) => {
       const group = svg.querySelector(`[id$="-series-${i}"]`);
       draw[data.kinds[i]](group, array(x), array(y), array(low), array(high), svg.querySelector(`[id$="-series-${i}-bars"]`), inside === undefined ? [] : data.texts[inside].split("|"));
@@ -80,9 +80,10 @@
     svg.setAttribute("aria-label", data.texts[alt]);
     figure.querySelectorAll(".sl-readouts dd").forEach((dd, i) => { dd.textContent = data.texts[readouts[i]]; });
     const cell = (tag, text) => Object.assign(document.createElement(tag), { textContent: data.texts[text] });
-    figure.querySelector(".sl-twin tbody").replaceChildren(...rows.map(([first, ...rest]) => {
+    const [first, ...rest] = columns.map((column) => data.columns[column]);
+    figure.querySelector(".sl-twin tbody").replaceChildren(...first.map((name, at) => {
       const row = document.createElement("tr");
-      row.append(Object.assign(cell("th", first), { scope: "row" }), ...rest.map((text) => cell("td", text)));
+      row.append(Object.assign(cell("th", name), { scope: "row" }), ...rest.map((column) => cell("td", column[at])));
       return row;
     }));
     point();
