@@ -64,8 +64,8 @@ def command(_, arguments):
     return done.returncode, done.stdout, done.stderr
 
 
-def additions(size):
-    """Count the numbers that `stream` asks to be added up on this rank, and add none."""
+def additions(size, job="stream"):
+    """Count the numbers that a job asks to be added up on this rank, and add none."""
     import torch
 
     from scalelab.measure.ranks import jobs
@@ -77,7 +77,7 @@ def additions(size):
         count += tensor.numel()
 
     torch.Tensor.sum = counted
-    jobs.stream(size=size, repetitions=1)
+    getattr(jobs, job)(size=size, repetitions=1)
     return count
 
 

@@ -306,16 +306,40 @@ def stream(*, size: int, repetitions: int = 9) -> Told:
 
     whole("size", size, "it is the bytes of the working set")
     whole("repetitions", repetitions, "it is a count")
-    count = max(1, size // 4 // distributed.get_world_size())
-    shard = torch.ones(count, device=workers.place())
-    passes = max(1, round(_TRAFFIC / size))
+    count = distributed.get_world_size()
+    run = _reading(torch.ones(max(1, size // 4 // count), device=workers.place()), count)
+    run()
+    return {"seconds": timed(run, repetitions)[0]}
+
+
+def stream_in_turns(*, size: int, repetitions: int = 9) -> dict[str, Told]:
+    """Time three in turn: the first rank reads a working set of `size` bytes, only its share of it, and all do.
+
+    `whole`: the first rank adds up the set, the others wait. `share alone`: it adds up what would be its
+    share as often as makes 8 GB. `shares`: each rank adds up a share, 8 GB together. Section 3.1.
+    """
+    import torch
+    from torch import distributed
+
+    whole("size", size, "it is the bytes of the working set")
+    whole("repetitions", repetitions, "it is a count")
+    count, first = distributed.get_world_size(), distributed.get_rank() == 0
+    numbers = torch.ones(max(count, size // 4), device=workers.place())
+    share = numbers[: len(numbers) // count]
+    alone = {"whole": _reading(numbers, 1), "share alone": _reading(share, 1)}
+    turns = {name: read if first else lambda: None for name, read in alone.items()}
+    return _by_turns({**turns, "shares": _reading(share, count)}, repetitions)
+
+
+def _reading(shard, count):
+    """Return a function that adds up a shard so often that so many ranks with one each read 8 GB."""
+    passes = max(1, round(_TRAFFIC / (4 * len(shard) * count)))
 
     def run() -> None:
         for _ in range(passes):
             shard.sum()
 
-    run()
-    return {"seconds": timed(run, repetitions)[0]}
+    return run
 
 
 def superlinear_working_set(machine: Machine) -> int:

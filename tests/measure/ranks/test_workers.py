@@ -417,6 +417,14 @@ def test_two_workers_add_up_as_many_numbers_as_one():
         assert total == 2 * round(8e9 / size) * size // 4
 
 
+def test_in_turns_one_worker_adds_up_twice_and_then_both_add_up_once():
+    size = 2**20
+    first, other = workers.launch(worker_jobs.additions, 2, size=size, job="stream_in_turns")
+    part = round(8e9 / size) * size // 8
+    assert other == 2 * part
+    assert first == 2 * (2 * part + round(16e9 / size) * size // 8 + part)
+
+
 def test_the_slowest_rank_counts_in_each_repetition():
     assert jobs.slowest([[1.0, 5.0, 2.0], [3.0, 4.0, 2.5]]) == (3.0, 5.0, 2.5)
 
