@@ -64,7 +64,7 @@ def command(_, arguments):
     return done.returncode, done.stdout, done.stderr
 
 
-def additions(size, job="stream"):
+def additions(size, called="stream"):
     """Count the numbers that a job asks to be added up on this rank, and add none."""
     import torch
 
@@ -77,7 +77,7 @@ def additions(size, job="stream"):
         count += tensor.numel()
 
     torch.Tensor.sum = counted
-    getattr(jobs, job)(size=size, repetitions=1)
+    getattr(jobs, called)(size=size, repetitions=1)
     return count
 
 

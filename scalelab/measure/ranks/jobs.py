@@ -313,7 +313,7 @@ def stream(*, size: int, repetitions: int = 9) -> Told:
 
 
 def stream_in_turns(*, size: int, repetitions: int = 9) -> dict[str, Told]:
-    """Time three in turn: the first rank reads a working set of `size` bytes, only its share of it, and all do.
+    """Time three in turn: a rank reads a working set of `size` bytes, one its share of it, all a share each.
 
     `whole`: the first rank adds up the set, the others wait. `share alone`: it adds up what would be its
     share as often as makes 8 GB. `shares`: each rank adds up a share, 8 GB together. Section 3.1.

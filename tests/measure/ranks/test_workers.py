@@ -419,7 +419,7 @@ def test_two_workers_add_up_as_many_numbers_as_one():
 
 def test_in_turns_one_worker_adds_up_twice_and_then_both_add_up_once():
     size = 2**20
-    first, other = workers.launch(worker_jobs.additions, 2, size=size, job="stream_in_turns")
+    first, other = workers.launch(worker_jobs.additions, 2, size=size, called="stream_in_turns")
     part = round(8e9 / size) * size // 8
     assert other == 2 * part
     assert first == 2 * (2 * part + round(16e9 / size) * size // 8 + part)
