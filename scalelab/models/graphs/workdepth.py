@@ -105,7 +105,7 @@ def brent(work: Numbers, depth: Numbers, workers: Numbers) -> Answer:
 
 
 def graham(workers: Numbers) -> Answer:
-    """How many times longer than the best schedule a greedy one takes at most: 2 - 1 / K.
+    """How many times as long as the best schedule a greedy one takes at most: 2 - 1 / K.
 
     Source: Graham 1969, doi:10.1137/0117039. Section 3.6.
 

@@ -244,7 +244,7 @@ def between_bounds(
     work, depth = workdepth.work(dag), workdepth.depth(dag)
     workers = POWERS[most >= POWERS]
     ends = [schedule.greedy(dag, int(k), rule).makespan for k in workers]
-    line = np.geomspace(1, most, 40)
+    line = np.geomspace(1, workers[-1], 6 * workers.size - 5)  # every number of workers is on it
     return Chart(
         title,
         Axis("workers K", log=True, ticks=tuple(workers)),
@@ -268,7 +268,7 @@ def between_bounds(
         ),
         stamp=MODEL,
         see="On the left more workers save time in proportion, and both bounds fall together. Where the "
-        "lower one turns level, only the chain is left.",
+        "lower one turns level it is the chain, and a greedy schedule comes near it only with more workers.",
     )
 
 

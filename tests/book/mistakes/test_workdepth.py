@@ -361,3 +361,35 @@ def test_the_greedy_scheduler_is_shown_and_does_what_the_drawn_one_does(costs, w
     tasks = networkx.DiGraph()
     tasks.add_nodes_from((n, {"weight": cost}) for n, cost in enumerate(costs))
     assert lines == [graphs.greedy(tasks, workers).makespan]
+
+
+@pytest.mark.parametrize("count", [4, 8, 64])
+def test_the_way_down_of_a_scan_waits_for_a_total_that_none_of_its_sums_needs(count):
+    """The figure has arrows from the total to the first additions of the way down, and said no reason."""
+    scan = graphs.blelloch_scan(count)
+    (order,) = [(one, other) for one, other, only in scan.edges(data="order") if only]
+    free = scan.copy()
+    free.remove_edge(*order)
+    numbers = list(range(1, count + 1))
+    assert graphs.evaluate(free, numbers) == graphs.evaluate(scan, numbers)
+    assert graphs.depth(free) < graphs.depth(scan) == 2 * np.log2(count)
+    assert "waits for the whole way up, though none of its sums needs it" in CHAPTER["scan-rounds"]
+
+
+def test_the_night_employs_at_most_five_gpus_and_as_it_comes_fewer():
+    """Its parallelism is five; the suite comes last, so eight GPUs have work for 3.3 of them."""
+    night = graphs.independent([0.1] * 120 + [3.0])
+    employed = [15 / graphs.greedy(night, K).makespan for K in (8, 16, 64, 121)]
+    assert employed == sorted(employed)
+    assert employed[0] == pytest.approx(10 / 3)
+    assert employed[-1] == pytest.approx(5)
+    assert "employ at most five GPUs on average" in CHAPTER["practical-rest"]
+
+
+def test_as_many_workers_as_parallelism_over_floor_may_just_keep_the_floor():
+    """A hint said that they were below it, and a check asks for the two that keep a half of a chain."""
+    chain = graphs.sequential_sum(20)
+    assert graphs.greedy(chain, 2).efficiency == 0.5 == graphs.parallelism(19, 19) / 2
+    for folder in ("solutions", "exercises"):
+        text = (ROOT / folder / "06_workdepth/06_workdepth.ipynb").read_text(encoding="utf-8")
+        assert "below the floor for every K above parallelism / floor." in text

@@ -7,6 +7,7 @@ import pytest
 
 from scalelab.models import graphs
 from scalelab.records import Machine, Stamp
+from scalelab.show import words
 from scalelab.show.plots import workdepth as figures
 from scalelab.show.sliders import Replay, Slider
 
@@ -114,3 +115,19 @@ def test_the_time_of_a_sum_is_that_of_its_longest_chain():
             assert seconds == chain
     assert chart.series[1].y[-1] == 910  # as the cell above it prints
     assert chart.series[-1].x.tolist() == [512, 8]
+
+
+def test_the_table_of_the_bounds_has_them_as_they_are_and_not_read_between_two_others():
+    """255 was 255.7, and the level of 16 was 16.42 where it begins."""
+    chart = figures.between_bounds(graphs.blelloch_scan(256), "t")
+    least, most, greedy = chart.series
+    work, depth = 510, 16
+    for workers in greedy.x:
+        here = words.number(max(work / workers, depth))
+        assert words.at(least, workers) == here
+        assert words.at(most, workers) == words.number((work - depth) / workers + depth)
+    level = {int(workers): ends / depth for workers, ends in zip(greedy.x, greedy.y, strict=True)}
+    assert work / depth < 32
+    assert level[32] > 4 / 3
+    assert level[64] < 1.1
+    assert "near it only with more workers" in chart.see
