@@ -34,7 +34,8 @@ def throughput_bound(
 ) -> Answer:
     """The most requests per second that so many clients can get: min(c / x, N / (x + Z)).
 
-    More clients than c (x + Z) / x bring no throughput, only waiting.
+    Beyond c (x + Z) / x clients it stays c / x. Where times vary, that many do not reach it yet: more of
+    them bring a little throughput, and mostly waiting.
     Source: Harchol-Balter 2013, chapter 7, doi:10.1017/CBO9781139226424. Section 3.4.
 
     >>> throughput_bound([10, 40, 80], service=0.02, think=0.98)

@@ -76,6 +76,7 @@ def tokens_together(
     a + b n seconds, and takes in newcomers between two passes (continuous batching); reading a prompt
     takes p, for which all of them wait. In a second, 1 - lambda p is left for passes, which write
     lambda m tokens, n in each. At a random moment there are more: long passes are those with many.
+    While nobody is inside there are no passes: where that happens, for n up to about 3, each holds more.
     Source: the balance of tokens, with the passes of Yu et al. 2022,
     https://www.usenix.org/conference/osdi22/presentation/yu. Section 3.4.
 

@@ -182,14 +182,16 @@ def spells(title: str, arrivals: np.ndarray, seconds: np.ndarray, share: float) 
 
 def pools(title: str, servers: Iterable[int]) -> Chart:
     """Mean response over utilization, for several numbers of servers at one queue, and the knee of each."""
-    series, knees = [], {}
-    for tone, count in enumerate(servers, 1):
-        at = np.linspace(0.02, 0.97, 60)
-        name = units.counted(count, "server")
-        series.append(Points(name, at, queues.response(at * count, 1.0, count), tone=tone))
-        knee = float(capacity.knee(count))
-        knees[knee] = float(queues.response(knee * count, 1.0, count))
-    series.append(Points("knee", list(knees), list(knees.values()), "points", tone=0))
+    counts = np.array(list(servers))
+    knees = np.asarray(capacity.knee(counts))
+    # Every curve is told at every knee, so that the table reads nothing between points.
+    at = np.union1d(np.linspace(0.02, 0.97, 60), knees)
+    series = [
+        Points(units.counted(n, "server"), at, queues.response(at * n, 1.0, n), tone=tone)
+        for tone, n in enumerate(counts.tolist(), 1)
+    ]
+    marked = queues.response(knees * counts, 1.0, counts)
+    series.append(Points("knee", knees, marked, "points", tone=0))
     return Chart(
         title,
         Axis("utilization", low=0.0, high=1.0),
@@ -227,7 +229,8 @@ def tails(
         most = len(ordered) // 2 if promise else len(ordered)
         keep = np.unique(np.geomspace(1, most, 60).round().astype(int))
         kept.append(ordered[np.sort(len(ordered) - keep)])  # dense where it is rare
-    series, every = [], np.unique(np.concatenate(kept))
+    limits = [promise[1]] if promise else []
+    series, every = [], np.unique(np.concatenate([*kept, limits]))
     for tone, ((name, ordered), own) in enumerate(zip(tails.items(), kept, strict=True), 1):
         # Each is counted where any of them is told, so that nothing is read between its points.
         at = every[(own[0] <= every) & (every <= own[-1])]

@@ -5,13 +5,15 @@ import contextlib
 import io
 import json
 import re
+from collections import deque
 
 import numpy as np
 import pytest
 
-from scalelab import show
+from scalelab import show, units
 from scalelab.measure.serving import load
 from scalelab.models import machines, waiting
+from scalelab.models.waiting import capacity
 from scalelab.show.plots import tail as figures
 from tests.notebooks import ROOT, chapter
 from tests.show.drawings import every
@@ -472,3 +474,77 @@ def test_a_pause_makes_one_request_slow_only_if_it_begins_behind_one(pause):
     hit = np.searchsorted(sent, stops + each) > np.searchsorted(sent, stops)
     assert hit.mean() < 0.75
     assert "each pause begins just as a request has been sent" in ASKED["question-3-2"]
+
+
+def test_every_pool_is_told_at_every_knee_and_not_read_between_points():
+    """At the last knee one server was said to take 10.06 services, on a chord; it takes 10."""
+    chart = figures.pools("t", (1, 4, 16, 64))
+    heads, rows = chart.columns(), list(chart.rows())
+    assert len(rows) == 4
+    for row, count in zip(rows, (1, 4, 16, 64), strict=True):
+        knee = capacity.knee(count)
+        assert row[heads.index("knee")] == row[heads.index(units.counted(count, "server"))]
+        assert float(row[heads.index("1 server")]) == pytest.approx(1 / (1 - knee), rel=5e-4)
+
+
+def test_at_a_promised_limit_a_tail_is_counted():
+    """Of 150,000 calls, 0.000814 were said to take 80 ms or longer: 122.1 of them."""
+    seconds = np.random.default_rng(1).exponential(0.010, 20_000)
+    chart = figures.tails("t", {"calls": seconds}, promise=(0.999, 0.080))
+    (row,) = (row for row in chart.rows() if "here" in row)
+    assert float(row[1]) == pytest.approx(np.mean(seconds >= 0.080), rel=1e-3)
+
+
+def test_the_chat_fills_its_memory_where_its_passes_do():
+    """15.03 was read on a chord of the figure's rates, and so was each latency beside it."""
+    _, names = ran("chat-memory-sizes", machines=machines)
+    for cell in ("chat-batch-costs", "chat-batch-served"):
+        _, names = ran(cell, **names)
+    *body, _ = ast.parse(CELLS["chat-batch-figure"]).body
+    names["figures"] = figures
+    exec(compile(ast.Module(body, []), "chat-batch-figure", "exec"), names)
+    n, first, token = names["served"](names["full"])
+    assert n * names["cache"] == pytest.approx(names["h100"].memory - names["weights"])
+    chart = figures.chat("t", names["every"], names["first"], names["token"], names["full"])
+    (row,) = (row for row in chart.rows() if "here" in row)
+    assert [float(ms) for ms in row[1:3]] == pytest.approx([1e3 * first, 1e3 * token], rel=5e-4)
+
+
+def test_a_chat_with_few_answers_is_idle_at_times_and_has_more_in_a_pass():
+    """The balance takes passes to follow each other: 2.55 inside at one answer per second, played 2.8."""
+    _, names = ran("chat-memory-sizes", machines=machines)
+    _, names = ran("chat-batch-costs", **names)
+    arrivals = np.cumsum(np.random.default_rng(5).exponential(1, 1500)).tolist()
+    now, idle, joined, ends, inside = 0.0, 0.0, 0, deque(), []
+    while joined < len(arrivals):
+        if not ends and arrivals[joined] > now:
+            idle, now = idle + arrivals[joined] - now, arrivals[joined]
+        while joined < len(arrivals) and arrivals[joined] <= now:
+            now, joined = now + names["prompt"], joined + 1
+            ends.append(len(inside) + 500)  # the pass after which it has all of its tokens
+        inside.append(len(ends))
+        now += names["a"] + names["b"] * len(ends)
+        while ends and ends[0] <= len(inside):
+            ends.popleft()
+    said = re.search(r"for (\d+)% of the time, and a pass has ([\d.]+)\.", CELLS["chat-batch-read"])
+    assert 100 * idle / now == pytest.approx(float(said[1]), abs=1)
+    assert np.mean(inside) == pytest.approx(float(said[2]), abs=0.1)
+    balance = waiting.tokens_together(1, 500, names["a"], names["b"], names["prompt"])
+    assert np.mean(inside) > 1.07 * balance
+
+
+def test_a_steady_state_with_copies_is_not_promised_beyond_the_tip():
+    """Said was "up to 54%" of 53.504%: there a copy after 35 ms is already one too many."""
+    said, _ = ran("hedge-tips-code")
+    for delay, tip in zip((3.5, 11.5, 15), re.findall(r"up to ([\d.]+)%", said), strict=True):
+        busy = np.linspace(0, 1, 100_001)
+        assert float(tip) <= 100 * (busy / (1 + np.exp(-(1 - busy) * delay))).max() + 0.005
+
+
+def test_a_pool_that_is_said_not_to_be_overloaded_has_time_to_spare():
+    """One server that 100 requests of 10 ms keep busy all the time was among them."""
+    source = ASKED["check-2-2"]
+    (plans,) = re.findall(r"_plans = (\[\(.*\)\])\n", source.partition("BEGIN HIDDEN")[0])
+    (servers,) = re.findall(r"\((\[.*\]), \"so many are not overloaded", source)
+    for (rate, service, *_), count in zip(eval(plans), eval(servers), strict=True):
+        assert rate * service < count

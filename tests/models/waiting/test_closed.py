@@ -53,6 +53,20 @@ def test_up_to_the_knee_nobody_waits_and_beyond_it_every_server_is_busy(
     assert fastest == pytest.approx(alone if clients <= knee else servers / service)
 
 
+def test_clients_beyond_the_knee_of_the_bound_still_bring_some_throughput():
+    """Said was none: with exponential times fifty clients get 45 of the 50, client by client."""
+    found = {}
+    for clients in (50, 80):
+        inside = 0.0
+        for n in range(1, clients + 1):  # each finds what one client fewer would leave inside
+            response = 0.02 * (1 + inside)
+            inside = n / (response + 0.98) * response
+        found[clients] = clients / (response + 0.98)
+    assert closed.throughput_bound(50, 0.02, 0.98) == closed.throughput_bound(80, 0.02, 0.98) == 50
+    assert found[50] < 0.92 * 50 < 0.999 * 50 < found[80]
+    assert "bring no throughput" not in closed.throughput_bound.__doc__
+
+
 def test_without_thinking_every_client_beyond_the_servers_only_waits():
     assert closed.throughput_bound([1, 4, 8], 0.1, 0, 4).tolist() == pytest.approx([10, 40, 40])
     assert type(closed.throughput(4, 0.1)) is float
