@@ -62,7 +62,7 @@ def test_what_two_workers_lose_is_listed_without_a_remainder():
     assert sum(found.lost.values()) == pytest.approx(2 * 20 - 30)
     assert list(found.account.values())[-1] == pytest.approx(30 / 20)
     assert found.lost["exposed"] == pytest.approx(2.5)  # moved, not waited for
-    assert found.which in ("waiting", "slower compute")
+    assert found.which in ("waiting", "extra compute")
 
 
 def test_efficiency_and_share_of_exchange_add_up_to_one_in_the_practical_example():
@@ -342,7 +342,9 @@ def test_misses_of_seven_rows_are_no_proof_of_a_wave():
     fits = {one.family.name: one for one in curves.compare.compare(rows).fits}
     signs = [np.sign(rows.rate / fits[name].rate(rows.workers) - 1) for name in ("usl", "hard cap")]
     assert (signs[0] == -signs[1]).all()  # what the chapter says instead
-    stretches = 1 + np.count_nonzero(np.diff(signs[0]))
+    stretches, also = (1 + np.count_nonzero(np.diff(one)) for one in signs)
+    assert stretches == also == 4
+    assert "fall into four stretches" in CHAPTER["usl-trial-so"]
     orders = set(itertools.permutations(signs[0]))
     as_few = sum(1 + np.count_nonzero(np.diff(one)) <= stretches for one in orders)
     assert as_few / len(orders) > 0.5
@@ -365,3 +367,89 @@ def test_amdahls_curve_misses_the_ray_tracer_by_what_the_text_says():
     rows = curves.Rows.of(series.workers, throughput=series.values)
     off = rows.rate / curves.fit.fit(rows, "amdahl").rate(rows.workers) - 1
     assert f"misses rows by up to {max(abs(off)):.0%};" in CHAPTER["workers-read"]
+
+
+def test_what_both_workers_compute_is_more_than_half_of_what_one_did(monkeypatch):
+    """The last loss was called slower compute; but both change all weights, and pack all gradients."""
+    import torch
+    from torch import distributed
+
+    from scalelab.measure.ranks.training import Training
+
+    sent = []
+    for name, answer in (("get_rank", 0), ("get_world_size", 2)):
+        monkeypatch.setattr(distributed, name, lambda answer=answer: answer)
+    monkeypatch.setattr(distributed, "all_reduce", lambda flat: sent.append(flat.numel()))
+    rank, alone = (Training(1, 8, 4, 0, torch.device("cpu"), shared) for shared in (True, False))
+    alone.epoch()
+    assert not sent  # one worker packs nothing
+    rank.epoch()
+    weights = sum(one.numel() for one in alone.model.parameters())
+    changed = sum(one.numel() for group in rank.optimizer.param_groups for one in group["params"])
+    assert sent == [weights]
+    assert changed == weights  # while its batch is half
+    assert 2 * len(rank.shards[0][0]) == len(alone.shards[0][0])
+    assert "Nor is all of it halved" in CHAPTER["profile-why"]
+    assert "slower compute" not in CHAPTER["profile-account"]
+
+
+def test_the_same_milliseconds_make_a_shorter_stair_only_after_a_loss():
+    """It was said that the later stair is the shorter one; a gain between them makes it longer."""
+    alone = 26.0
+    for between, shorter in ((2.0, True), (-2.0, False)):
+        left = scaling.after_losses(alone, 2, [1.0, between, 1.0])
+        stairs = -np.diff([2, *left])
+        assert (stairs[2] < stairs[0]) == shorter
+    assert "after another loss" in CHAPTER["profile-stairs-work"]
+
+
+def test_on_the_rows_it_saw_the_universal_law_is_as_near_the_ray_tracer_as_amdahls():
+    """Amdahl's was said to miss rows by less than the others; it does so at rows that are left out."""
+    series = data.load("usl_raytracer")
+    rows = curves.Rows.of(series.workers, throughput=series.values)
+    amdahl, usl = (
+        abs(np.log(rows.rate / curves.fit.fit(rows, name).rate(rows.workers)))
+        for name in ("amdahl", "usl")
+    )
+    assert max(usl) < max(amdahl)
+    assert usl @ usl < amdahl @ amdahl
+    assert "misses a row that was left out by less" in CHAPTER["workers-read"]
+
+
+def test_the_package_shows_its_law_on_more_than_one_data_set():
+    """github.com/smoeding/usl: its vignette begins with the ray tracer."""
+    for name in ("usl_specsdm91", "usl_raytracer"):
+        assert "CRAN usl" in data.load(name).source
+    assert "The data set on which" not in CHAPTER["usl-trial"]
+
+
+def test_a_table_as_published_has_no_curves_under_it():
+    found = run("usl-data")
+    assert "fitted" in found.sun.note
+    assert "fitted" not in found.printed.note
+    assert "stamp=printed" in CHAPTER["usl-data"]
+
+
+def test_what_amdahl_had_seen_allows_less_than_he_said():
+    """40% of the instructions, for ten years; his five to seven times are of a half or a third of it."""
+    assert 1 / 0.40 < 5 == 1 / (0.40 / 2) < 7 < 1 / (0.40 / 3)
+    assert "even cut to a half or a third" in CHAPTER["fun-note"]
+
+
+def test_k_workers_gain_no_more_over_one_than_their_line_however_they_are_kept_waiting():
+    """It was the one worker who could not beat the line."""
+    for workers, serial, idle in ((4, 2.0, 0.0), (4, 2.0, 3.0), (16, 1.0, 5.0)):
+        together = serial + 10.0
+        work = serial + workers * 10.0 - idle  # one of them waits in the part of all
+        line = scaling.gustafson(workers, serial / together)
+        assert work / together <= line * (1 + 1e-12)
+    assert "K workers cannot gain more" in SOLUTION["question-1-3"]
+
+
+def test_of_the_curves_of_exercise_3_the_server_turns_down_as_well():
+    """Two were said to; the third was said to be of threads, of which all rows were said to be there."""
+    found = run("tables-3-3", source=SOLUTION)
+    assert found.server[1][-1] < 0.92 * max(found.server[1])
+    assert "Two curves" not in SOLUTION["exercise-3"]
+    published = data.load("sysbench_cpu").workers
+    assert f"{len(found.threads[0])} of the {len(published)} rows" in SOLUTION["tables-3-3"]
