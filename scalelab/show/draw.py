@@ -47,6 +47,7 @@ SMALL = 12.0  # of what is written inside the picture or a bar, in points; figur
 BAR = 13  # of a bar with a word in it, in points
 TALL = 4.6  # of a picture of more rows of such bars than MOST_ROWS, in inches
 MOST_ROWS = 10
+DIGIT, DIGIT_TALL = 0.64, 0.9  # of a digit and the air around it, of the size of its type
 HAIR = 0.4  # by which a bar of a lane is shorter at either end, in points; figure.js has it too
 
 
@@ -65,8 +66,14 @@ def png(chart: Chart, dpi: int = 150) -> bytes:
     figure, axes = drawing(chart)
     named = any(series.names or series.inside for series in chart.series)
     if named or len(chart.series) > MOST_INSIDE:
-        columns = 4 if named else 2
-        figure.legend(loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
+        for columns in range(4 if named else 2, 0, -1):
+            legend = figure.legend(
+                loc="outside lower center", ncols=columns, fontsize=8, frameon=False
+            )
+            figure.draw_without_rendering()
+            if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+                break
+            legend.remove()  # it would be cut at both ends
     elif len(chart.series) > 1:
         axes.legend()
     return _saved(figure, "png", dpi=dpi, facecolor="white")
@@ -133,10 +140,14 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
                 corner = np.array([[x.low], [y.low]], float)
                 series = replace(series, x=corner[0], y=corner[1], low=None, high=None)
             _add(axes, series, f"series-{number}")
-            _number(axes, series)
+            _list(axes, series)
             _fill(axes, series, f"series-{number}")
-        if tagged := [series for series in chart.series if series.tag]:
-            _tag(figure, axes, tagged)
+        named = [series for series in chart.series if series.names]
+        tagged = [series for series in chart.series if series.tag]
+        if named or tagged:
+            figure.draw_without_rendering()  # or a place in the data is not yet one on the paper
+        _number(axes, named)
+        _tag(axes, tagged)
         figure.draw_without_rendering()
         _thin(axes)
     return figure, axes
@@ -275,21 +286,51 @@ def _fill(axes: Axes, series: Points, gid: str) -> None:
         )
 
 
-def _number(axes: Axes, series: Points) -> None:
-    """Write its number beside each named point, left and right by turns, as neighbours may be close."""
-    order = np.argsort(series.x, kind="stable")
-    for turn, at in enumerate(order[: len(series.names)]):
-        _write(axes, str(at + 1), series.x[at], series.y[at], (-6, 6)[turn % 2], 0.0, LIGHT["ink"])
+def _list(axes: Axes, series: Points) -> None:
+    """Give the legend on paper the numbers and names of named points."""
     for number, name in enumerate(series.names, 1):
-        axes.plot([], [], " ", label=f"{number} {name}")  # for the legend on paper
+        axes.plot([], [], " ", label=f"{number} {name}")
 
 
-def _tag(figure: Figure, axes: Axes, lines: list[Points]) -> None:
+def _number(axes: Axes, lines: list[Points]) -> None:
+    """Write its number beside each named point, left and right by turns, as neighbours may be close.
+
+    Where another point or number stands there, the other sides are tried, and those above and below.
+    """
+    marks = [_placed(axes, *at) for line in lines for at in zip(line.x, line.y, strict=True)]
+    dot = style()["lines.markersize"] / 2
+    taken = [(*mark, dot, dot) for mark in marks]
+    for line in lines:
+        for turn, at in enumerate(np.argsort(line.x, kind="stable")):
+            word, mark = str(at + 1), _placed(axes, line.x[at], line.y[at])
+            wide = DIGIT * SMALL * len(word) / 2
+            aside = (-6.0, 6.0) if turn % 2 == 0 else (6.0, -6.0)
+            sides = [(one, 0.0) for one in aside] + [(0.0, -9.0), (0.0, 9.0)]
+            boxes = [
+                (mark[0] + x + np.sign(x) * wide, mark[1] + y, wide, DIGIT_TALL * SMALL / 2)
+                for x, y in sides
+            ]
+            free = [turn for turn, box in enumerate(boxes) if not any(_meet(box, o) for o in taken)]
+            best = free[0] if free else 0
+            taken.append(boxes[best])
+            _write(axes, word, line.x[at], line.y[at], *sides[best], LIGHT["ink"])
+
+
+def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Whether two boxes, each a middle and half of its width and height, lie on each other."""
+    return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < one[3] + other[3]
+
+
+def _placed(axes: Axes, x: float, y: float) -> np.ndarray:
+    """Return where a place in the data lies on the paper, in points."""
+    return axes.transData.transform((x, y)) / axes.figure.dpi / POINT
+
+
+def _tag(axes: Axes, lines: list[Points]) -> None:
     """Write the tag of each line before its first point, from the lowest up and none on another."""
-    figure.draw_without_rendering()  # or a place in the data is not yet one on the paper
     below = -np.inf
     for tagged in sorted(lines, key=lambda line: line.y[0]):
-        place = axes.transData.transform((tagged.x[0], tagged.y[0]))[1] / figure.dpi / POINT
+        place = float(_placed(axes, tagged.x[0], tagged.y[0])[1])
         lift = max(0.0, below + 1.1 * SMALL - place)
         below = place + lift
         _write(
@@ -306,7 +347,7 @@ def _write(
         (x, y),
         (aside, lift),
         textcoords="offset points",
-        ha="right" if aside < 0 else "left",
+        ha="right" if aside < 0 else "left" if aside else "center",
         va="center",
         color=colour,
         fontsize=SMALL,

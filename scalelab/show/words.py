@@ -12,6 +12,7 @@ from scalelab.show.series import Axis, Points, starts
 MOST_ROWS = 12  # of a line: a table twin much longer than this is not read
 MOST_MARKED = 24  # what was measured is told whole, until nobody would read that either
 MOST_LISTED = 6  # values at one place; more are counted
+_SAME = 1e-7  # of a place: what lies nearer has one row, for no digit of it tells the two apart
 
 
 def text(value: float) -> str:
@@ -88,7 +89,8 @@ def places(series: Sequence[Points]) -> np.ndarray:
     single = [
         one.x[:1] for one in series if np.isfinite(one.y[0]) and (_lone(one) or _upright(one))
     ]
-    return np.unique(np.concatenate([xs, *single]))
+    xs = np.unique(np.concatenate([xs, *single]))
+    return xs[np.append(True, ~_near(xs[1:], xs[:-1]))[: xs.size]]
 
 
 def at(series: Points, x: float, up: Callable[[float], str] = number) -> str:
@@ -106,7 +108,7 @@ def at(series: Points, x: float, up: Callable[[float], str] = number) -> str:
             )  # as they stand, from the top
             return ", ".join(series.inside[i] for i in np.flatnonzero(runs)[order])
         return _listed(series.y[begins[runs]], up)
-    same = np.flatnonzero(np.isclose(series.x, x, rtol=1e-9))
+    same = np.flatnonzero(_near(series.x, x))
     if _pieces(series):
         begun = np.intersect1d(same, starts(series)).size
         return text(begun) if begun else ""
@@ -125,6 +127,10 @@ def at(series: Points, x: float, up: Callable[[float], str] = number) -> str:
     if series.kind in ("line", "dashed") and series.x[0] < x < series.x[-1]:
         return number(float(np.interp(x, series.x, series.y)))
     return ""
+
+
+def _near(places: np.ndarray, x: float | np.ndarray) -> np.ndarray:
+    return np.isclose(places, x, rtol=_SAME, atol=1e-12)
 
 
 def by_name(axis: Axis, series: Sequence[Points]) -> bool:

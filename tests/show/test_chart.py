@@ -51,6 +51,18 @@ def test_named_points_are_told_by_their_names():
     assert found.describe().endswith("job: a 3 at 1, b 4 at 1, c 5 at 2.")
 
 
+def test_places_that_no_digit_tells_apart_share_a_row():
+    """A dot product also writes one number: beside what stood at 0.25 it made a second row like it."""
+    dot = Points("before", [32e6 / 128_000_004, 1], [3, 4], "points", names=("dot", "b"))
+    axpy = Points("after", [0.25, 1], [5, 6], "points", names=("axpy", "b"))
+    rows = [["0.25", "3 (dot)", "5 (axpy)"], ["1", "4 (b)", "6 (b)"]]
+    assert list(chart(dot, axpy).rows()) == rows
+    assert [row[0] for row in chart(Points("a", [1e-9, 2e-9], [1, 2], "points")).rows()] == [
+        "1e-09",
+        "2e-09",
+    ]
+
+
 def test_points_with_bars_show_their_interval_in_the_table():
     rows = list(chart(Points("m", [1], [2], "points", low=[1.5], high=[2.5])).rows())
     assert rows == [["1", "2 (1.5 to 2.5)"]]

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -86,10 +87,43 @@ def test_points_that_come_later_leave_a_hidden_mark_to_move():
     assert "display: none" not in draw.svg(replace(chart, series=chart.series[:1]))[0]
 
 
+def test_the_list_of_named_points_is_no_wider_than_the_paper():
+    """In four columns it was cut at both ends."""
+    names = [f"attention, kind {number}" for number in range(12)]
+    points = Points("kernel", range(12), range(12), "points", names=tuple(names))
+    lists = []
+    with mock.patch.object(draw, "_saved", lambda figure, *_, **__: lists.append(figure)):
+        draw.png(Chart("t", Axis("x"), Axis("y"), (Points("line", [0, 9], [0, 9]), points)))
+    (figure,) = lists
+    figure.draw_without_rendering()
+    (box,) = [legend.get_window_extent() for legend in figure.legends]
+    assert 0 <= box.x0 < box.x1 <= figure.bbox.width
+
+
 def test_named_points_are_numbered_as_their_list_is():
     points = Points("job", [1, 2, 3], [3, 1, 2], "points", names=("first", "second", "third"))
     chart = Chart("t", Axis("x", ticks=(10,)), Axis("y", ticks=(10,)), (points, points))
     assert sorted(_labels(chart)) == ["1", "1", "2", "2", "3", "3", "x", "y"]
+
+
+@pytest.mark.parametrize("high", [(97, 107, 88), (107, 97, 88), (90, 90, 90), (80, 110, 100)])
+def test_the_numbers_of_points_that_touch_lie_neither_on_each_other_nor_on_a_point(high):
+    """The square product, the widest one and the prompt of section 3.7, at 171, 114 and 128 FLOP per byte."""
+    points = Points("kernel", [114, 171, 128], high, "points", names=("wide", "square", "prompt"))
+    axes = Axis("x", True, 0.006, 3000), Axis("y", True, 0.8, 1600)
+    _, drawn = draw.drawing(Chart("t", *axes, (points,)))
+    marks = drawn.transData.transform(np.column_stack([points.x, points.y]))
+    dot = draw.style()["lines.markersize"] / 2 * drawn.figure.dpi * draw.POINT
+    boxes = [(x - dot, x + dot, y - dot, y + dot) for x, y in marks]
+    for number in drawn.texts:
+        box = number.get_window_extent()
+        middle, half = (box.y0 + box.y1) / 2, 0.36 * draw.SMALL * drawn.figure.dpi * draw.POINT
+        boxes.append((box.x0, box.x1, middle - half, middle + half))
+    assert len(boxes) == 6
+    for turn, one in enumerate(boxes[3:], 3):
+        for other in boxes[:turn]:
+            beside = one[1] <= other[0] or other[1] <= one[0]
+            assert beside or one[3] <= other[2] or other[3] <= one[2], (one, other)
 
 
 @pytest.mark.parametrize("apart", [1.001, 1.1, 3.0])

@@ -93,7 +93,7 @@ def roofs(
     return Chart(
         title,
         # The tags of the slopes need room before them.
-        Axis("intensity, FLOP per byte", True, 0.006 if faster else None, ticks=TICKS),
+        Axis("intensity, FLOP per byte", True, 0.005 if faster else None, ticks=TICKS),
         # And a little above and below, lest a number or a tag is cut.
         Axis(unit_name, True, 0.7 * reached.min(), 1.6 * reached.max(), RATES),
         tuple(series),
@@ -103,7 +103,7 @@ def roofs(
 
 
 def published(device: str) -> Chart:
-    """The printed roofs of a device, one for each number format, and the best products found on it.
+    """The printed roofs of a device in four number formats, and the best products found on it.
 
     The scale of the FLOP/s is linear: on a logarithmic one a fifth of a peak is hardly to be seen.
     """

@@ -482,3 +482,45 @@ def test_a_vector_named_twice_has_a_home_in_the_assignment():
     listed = re.search(r"b=\[([^]]+)\]", tasks["numbers-3-3"])[1].split(", ")
     assert 3.35e12 < max(map(float, listed)) < 2 * 3.35e12
     assert "half of all $n^2$ pairs" in tasks["question-2-2"]
+
+
+def test_the_roof_of_a_matrix_times_a_vector_is_the_one_that_its_text_names():
+    """The last of five ways was said to be it, and the copy's, which was faster, was taken."""
+    fetched = [38.2, 40.7, 33.8, 44.7, 39.7]
+    names = {"fetched": fetched, "dozen": []}
+    exec(CELLS["why-again"].partition("for case")[0], names)
+    assert names["abreast"] == max(fetched) != fetched[-1]
+    assert "its slope is the fastest of all five" in CELLS["why-roof-read"]
+    assert len(placement.sweeps()) == len(fetched)
+
+
+def test_a_device_has_four_flats_and_more_formats():
+    """One flat was said to be there for each format."""
+    for name in figures.FOUND.values:
+        flats = [one for one in figures.published(name).series if one.kind == "dashed"]
+        assert len(flats) == 4 < len(hardware.device(name).peaks)
+    assert "one flat for each of four number formats" in CELLS["accel-theory-read"]
+
+
+def test_attention_goes_along_the_roof_of_one_device_and_any():
+    assert len(figures.YOURS.values) > 4
+    assert "four accelerators" not in CELLS["you-will"]
+
+
+def test_what_a_core_is_the_record_does_not_say():
+    """Its processor was said to keep it to itself, of which the next page says that it tells."""
+    record = data.recorded("probe")
+    machine = dataclasses.asdict(record.samples[0].machine)
+    assert not {"vendor", "family", "model"} & set(machine)
+    assert "the record names an *AMD EPYC*, and not which core" in CELLS["recorded-peak"]
+    assert "A processor tells which core it has" in CELLS["yours-theory-text-on"]
+
+
+@pytest.mark.parametrize("width", [0.5, 0.75, 1, 2])
+def test_a_row_does_two_operations_for_each_weight_and_so_one_for_each_byte_of_two(width):
+    """A check said that it does more than one for each byte, also of weights in 16 bits."""
+    product = kernels.gemm(1, 4096, 4096, width)
+    per_byte = float(product.flops) / (4096 * 4096 * width)
+    assert per_byte == 2 / width
+    tasks = (ROOT / "solutions/07_roofline/07_roofline.ipynb").read_text()
+    assert "a row does 2 / width FLOP per byte of weights" in tasks
