@@ -317,9 +317,8 @@ def run(
         mask = signal.pthread_sigmask(
             signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
         )
-        environment = dict(
-            os.environb
-        )  # plain, so that nothing is turned into it while the clock runs
+        # Plain, so that nothing is turned into it while the clock runs.
+        environment = dict(os.environb)
         start = time.perf_counter()
         try:
             child = os.posix_spawn(

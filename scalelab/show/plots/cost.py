@@ -434,7 +434,7 @@ def beyond(
     said: Sequence[Prediction] = (),
 ) -> Chart:
     """Times that were measured, what each fitted family says far beyond them, and intervals, if given."""
-    line = np.geomspace(min(workers), most, 60)
+    line = np.union1d(np.geomspace(min(workers), most, 60), workers)
     series = []
     for tone, (name, fit) in enumerate(fits.items(), 1):
         rate = fit.rate(line)

@@ -459,11 +459,15 @@ def critical(compute: float, size: float, link: network.Network, most: int = 102
     """Computation and ring all-reduce of a step over the workers: where they cross is the critical scale."""
     there = overlap.critical_ring_workers(compute, size, link)
     # From where the exchange begins to show, or two of the lines would lie on each other.
-    workers = POWERS[(min(there / 8, most / 4) <= POWERS) & (most >= POWERS)]
+    powers = POWERS[(min(there / 8, most / 4) <= POWERS) & (most >= POWERS)]
+    # Between two doublings the curves are no straight lines, and they cross between two.
+    curve = np.geomspace(powers[0], powers[-1], 8 * len(powers) - 7).round()
+    crossing = [one for one in (np.floor(there), np.ceil(there)) if one < powers[-1]]
+    workers = np.unique(np.concatenate([curve, powers, crossing]))
     exchange = collectives.all_reduce(size, workers, link)
     return Chart(
         "A fixed step, divided, and its all-reduce",
-        Axis("workers K", log=True, ticks=tuple(workers)),
+        Axis("workers K", log=True, ticks=tuple(powers)),
         Axis("seconds of a step", low=0),
         (
             Points("computation T(1) / K", workers, compute / workers, tone=1),
