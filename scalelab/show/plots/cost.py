@@ -68,8 +68,8 @@ def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> C
         Axis("share of the step, %", low=0.0, high=100.0),
         tuple(series),
         stamp=stamp,
-        see="Compute is the only part whose share falls with every doubling; what it gives up goes to the "
-        "exchange, and the lateness of the slowest is thin all the way.",
+        see="Compute is the only part whose share falls with every doubling; in the end the exchange has "
+        "nearly all that it gives up, and the lateness of the slowest is thin all the way.",
     )
 
 
@@ -92,8 +92,8 @@ def worth(compute: float, exchange: float, hourly: float, values: Values) -> Cha
         Axis("times the least", log=True, high=20.0, ticks=(1, 2, 5, 10, 20)),
         tuple(series),
         stamp=MODEL,
-        see="Each curve is flat about its lowest point: half or twice the best size costs at most a "
-        "quarter more. What an hour is worth moves that point, by the root of it.",
+        see="Each curve is flat about its lowest point: half or twice the best size costs at most an eighth "
+        "more. What an hour is worth moves that point, by the root of it.",
     )
 
 
@@ -142,6 +142,8 @@ def overhead(share: float, measured_on: int) -> Chart:
     """One share of communication in two readings: as a share at one worker, and where it was measured."""
     workers = np.unique(np.geomspace(1, measured_on, 40).round())
     as_measured = laws.overhead_speedup(measured_on, share, measured_on)
+    # Where Amdahl's law is at nine tenths of its ceiling, 1 / share.
+    most = np.ceil(9 * (1 - share) / share - 1e-9)
     return Chart(
         f"What {share:.0%} means on {measured_on:,} GPUs",
         Axis("GPUs", log=True),
@@ -154,8 +156,8 @@ def overhead(share: float, measured_on: int) -> Chart:
             ),
         ),
         stamp=MODEL,
-        see="The same word on two slides: read in the one way the curve has its ceiling after a handful of "
-        "GPUs, in the other the point lies close under the ideal.",
+        see=f"The same word on two slides: read in the one way {most:.0f} GPUs have nine tenths of all that "
+        "any number could bring, in the other the point lies close under the ideal.",
     )
 
 
@@ -184,8 +186,8 @@ def arithmetic(shares: Mapping[str, float], stamp: Stamp | None = None) -> Chart
         Axis("share of the peak, %", low=0.0, high=100.0),
         {name: 100 * share for name, share in shares.items()},
         stamp=stamp,
-        see="The upper three are one run, counted in three ways. None of the bars reaches two thirds: the "
-        "rest is lost before anybody speaks of scaling.",
+        see="The upper three are one run, counted in three ways. None of the bars reaches two thirds, and "
+        "what is missing is all that was lost, within a GPU and between GPUs.",
     )
 
 
@@ -264,8 +266,8 @@ def public(runs: Mapping[str, tuple[float, float, float]], stamp: Stamp | None =
             Points("often called good", [bases.min(), most.max()], [0.9, 0.9], "dashed", tone=3),
         ),
         stamp=stamp,
-        see="A line is as long as the factor that was scaled, and begins at the size that the report "
-        "divides by. Short lines stay high easily, and no two begin at the same job.",
+        see="A line is as long as the factor that was scaled, and begins at the size that it is compared "
+        "with. Short lines stay high easily, and no two begin at the same job.",
     )
 
 
@@ -508,13 +510,21 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
             "Done in": _least(days[affordable], _days, "in the budget")
             if at is None
             else _days(days[at]),
-            "Limited by": "deadline and budget" if at is None else rows[at].kind,
+            "Limited by": _in_the_way(days <= deadline, affordable)
+            if at is None
+            else rows[at].kind,
             "An hour sooner, next size": f"${hour:,.2f}" if hour else "–",
         },
         MODEL,
         "The sizes are a path from the lower right up to the left. What may be bought lies to the left of "
         "one dashed line and below the other; the price moves the path, and the network bends it.",
     )
+
+
+def _in_the_way(in_time, affordable):
+    """Name the limits that no size keeps; or both, where each is kept by another size."""
+    kept = {"deadline": in_time.any(), "budget": affordable.any()}
+    return " and ".join([name for name, one in kept.items() if not one] or kept)
 
 
 def _days(days):

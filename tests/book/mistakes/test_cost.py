@@ -5,6 +5,7 @@ import inspect
 import io
 import re
 import types
+from functools import partial
 
 import nbformat
 import numpy as np
@@ -390,3 +391,48 @@ def test_overlap_points_to_where_it_is_measured():
 
 def test_sparse_rates_are_of_two_zeros_in_every_four():
     assert "in which two of every four numbers are zero" in SOLUTION["question-1-1"]
+
+
+def test_the_base_of_a_public_efficiency_has_the_batch_per_gpu_of_its_end():
+    """On 16 GPUs each had 16 sequences, on 128 it has 18: that gave MPT 0.994 in place of 0.973."""
+    left, _ = run("wild-data")
+    k0, k, first, last = left["public"]["MPT 7B, batch grows"]
+    series = data.load("mpt_a100_40_7b")
+    batch = dict(zip(series.workers, series.column("global_batch_size"), strict=True))
+    assert batch[k0] / k0 == batch[k] / k
+    assert last / first == pytest.approx(463749 / 119202 / 4)
+    assert min(series.workers) < k0  # so it is not the report that divides by it
+    assert "the report divides by" not in figures.public({"MPT": (k0, k, last / first)}).see
+
+
+def test_the_pipeline_ends_where_its_micro_batch_has_a_sample_for_each_copy():
+    """The guess asks for the bills on 256, and the drawing of the pipeline has none there."""
+    left, _ = run("terms-code", "terms-bubble", partial=partial)
+    assert cost.terms(left["piped"], 128)
+    with pytest.raises(ValueError, match="at most 128"):
+        cost.terms(left["piped"], 256)
+    assert "The pipeline ends at 128" in CHAPTER["step-hidden"]
+
+
+def test_a_counter_sees_one_process_and_a_utilization_divides_by_all_gpus():
+    line = next(line for line in SOLUTION["question-1-1"].splitlines() if "`line_f`" in line)
+    assert "added up over the GPUs" in line
+
+
+def test_where_the_line_of_a_plan_leaves_the_dashed_one_devices_may_be_computing_all_the_same():
+    """On 8 GPUs a tenth of the time goes into norms, softmax and the optimizer, and hardly any is waiting."""
+    planned = plan.plan.plan(plan.parse(figures.SMALL))
+    row = planned.rows[0]
+    assert row.time.computing > 0.98 * row.seconds
+    assert row.efficiency < 0.92
+    assert "more is paid for than the model's products" in show.plots.plan.sizes(planned).see
+
+
+def test_on_16_of_the_workers_of_section_41_6_a_third_of_the_time_does_not_divide():
+    """The model answer had nearly all of it divide, and the three forms agree all the same."""
+    n, seconds = 2.0 ** np.arange(5), np.array([3600, 1880, 1010, 560, 340])
+    form = np.column_stack([n**0, 1 / n]) / seconds[:, None]
+    constant, divided = nnls(form, np.ones(5))[0]
+    assert 0.6 < divided / 16 / (constant + divided / 16) < 0.7
+    for cell in ("question-3-4", "answer-3-4"):
+        assert "most of the time is work that divides" in SOLUTION[cell]

@@ -5,7 +5,8 @@ import pytest
 
 from scalelab.curves import fit, predict
 from scalelab.curves.rows import Rows
-from scalelab.models.cost import step
+from scalelab.models import waiting
+from scalelab.models.cost import mfu, step
 from scalelab.show.plots import cost as figures
 
 JOB = step.Step(512, 20, 1.4e9, lambda size, workers: 0.2 + 0 * workers, stages=2, accumulation=4)
@@ -178,3 +179,62 @@ def test_speedup_and_costup_break_even_once_behind_the_last_size_that_pays():
     assert (even.x, even.y) == (pytest.approx([19]), pytest.approx([10]))
     assert pays[-1] == 18
     assert drawn(chart, "costup").y[-1] == 0.5 + 32
+
+
+@pytest.mark.parametrize(
+    ("price", "deadline", "link", "named"),
+    [
+        (1, 0.5, 2.5, "deadline"),  # the fastest size takes three days, whatever one pays
+        (6, 7.5, 10, "budget"),  # the cheapest costs $8,007, however long one waits
+        (4, 1, 10, "deadline and budget"),  # 128 are in time, and 16 in the budget
+    ],
+)
+def test_a_limit_is_in_the_way_only_where_no_size_keeps_it(price, deadline, link, named):
+    """Wherever none was left, both were named."""
+    runs = [(r.run / 86400, r.run / 3600 * price * r.workers) for r in figures.rows_at(link)]
+    in_time = any(days <= deadline for days, _ in runs)
+    affordable = any(bill <= figures.BUDGET for _, bill in runs)
+    assert (in_time, affordable) == (
+        "deadline" not in named or "and" in named,
+        "budget" not in named or "and" in named,
+    )
+    assert figures.to_buy(price, deadline, link).readouts["Limited by"] == named
+
+
+def test_a_serial_fifth_has_its_ceiling_after_dozens_of_workers():
+    """Five is the ceiling, not where it is reached: five workers are 2.8 times as fast as one."""
+    near = next(k for k in range(1, 1000) if 1 / (0.2 + 0.8 / k) >= 0.9 / 0.2 - 1e-9)
+    assert near == 36
+    assert f" {near} GPUs have nine tenths" in figures.overhead(0.2, 1000).see
+
+
+def test_half_or_twice_the_best_size_costs_at_most_an_eighth_more():
+    chart = figures.worth(25.6, 0.224, hourly=2.0, values=(10, 100, 1000))
+    found = []
+    for value in (10, 100, 1000, 25.6 / 0.224 * 2 * 1.1, 2 * 0.224 / 25.6):
+        best = (value / 2 * 25.6 / 0.224) ** 0.5
+        least, *others = [(2 * k + value) * (25.6 / k + 0.224) for k in (best, best / 2, 2 * best)]
+        found += [one / least for one in others]
+    assert max(found) <= 1.125
+    assert max(found) > 1.12
+    assert "at most an eighth more" in chart.see
+
+
+def test_what_compute_gives_up_first_goes_to_the_late_ones():
+    job = step.Step(512, 20, 1.4e9, lambda size, k: 2 * (k - 1) * (2e-5 + size / k / 12.5e9),
+                    slowest=lambda k: waiting.normal(k, 1.0, 0.03))  # fmt: skip
+    chart = figures.shares(job, [1, 2, 256])
+    given = 100 - drawn(chart, "compute").y
+    gone = drawn(chart, "communication").y
+    assert gone[1] < 0.4 * given[1]
+    assert gone[2] > 0.95 * given[2]
+    assert "in the end the exchange has nearly all" in chart.see
+
+
+def test_a_utilization_of_many_gpus_has_lost_to_scaling_too():
+    """It falls with the workers as the efficiency does, so its rest is not lost before them."""
+    used = [mfu.mfu(step.throughput(JOB, k), 1e9, k, 1e12) for k in (2, 256)]
+    ratio = step.efficiency(JOB, 256) / step.efficiency(JOB, 2)
+    assert used[1] / used[0] == pytest.approx(ratio)
+    assert ratio < 0.9
+    assert "within a GPU and between GPUs" in figures.arithmetic({"a": 0.4}).see
