@@ -158,8 +158,10 @@ def busbw(
 def rounds(link: network.Network, size: float, most: int = 1024) -> Chart:
     """How many rounds each all-reduce goes through, over the workers, all of them powers of two."""
     workers = POWERS[(POWERS >= 2) & (most >= POWERS)]
+    # Two workers, a leaf and a root each, need half of the rounds that two trees are charged.
+    several = workers[workers > 2]
 
-    def counted(name):
+    def counted(name, workers=workers):
         return [algorithms.traffic(size, k, link, "all-reduce", name).rounds for k in workers]
 
     return Chart(
@@ -173,9 +175,9 @@ def rounds(link: network.Network, size: float, most: int = 1024) -> Chart:
                 "halving-doubling and binomial tree", workers, counted("halving-doubling"), tone=3
             ),
             Points(
-                f"two trees, {units.text(size, 'B')}",
-                workers,
-                counted("double binary tree"),
+                f"two trees, {units.text(size, 'B')}, at most",
+                several,
+                counted("double binary tree", several),
                 tone=5,
             ),
         ),

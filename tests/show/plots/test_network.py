@@ -138,7 +138,7 @@ def test_rounds_double_in_a_ring_and_grow_by_steps_elsewhere():
     for name in ("halving-doubling", "binomial tree"):
         said = [algorithms.traffic(1e6, k, CARD, "all-reduce", name).rounds for k in workers]
         assert both == pytest.approx(said)
-    trees = drawn(chart, "two trees, 1 MB").y
+    trees = drawn(chart, "two trees, 1 MB, at most").y
     assert (np.diff(trees) > 0).all()
     assert (np.diff(trees) <= 12).all()
 
