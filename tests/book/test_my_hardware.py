@@ -106,7 +106,8 @@ def test_every_number_of_the_panel_has_a_source_with_an_address_and_a_date(name)
 def test_numbers_of_the_text_are_those_of_the_figures_and_the_catalogue():
     assert len(roofline.FOUND.values) == 3
     assert len(boxes.BOX.values) == len(network.BOX.values) == 4
-    assert len(boxes.HOLDING.values) == 4
+    assert len(boxes.HOLDING.values) == 6
+    assert "the memory of six devices" in TEXT
     assert boxes.HOLDING.within == pytest.approx(1.1)
     assert boxes.BOX.within == network.BOX.within == roofline.FOUND.within
     assert f"within {roofline.FOUND.within:g} times of its own" in TEXT
@@ -116,3 +117,20 @@ def test_numbers_of_the_text_are_those_of_the_figures_and_the_catalogue():
     assert f"a bridge carries {bridge:g} GB/s" in TEXT
     for name, times, each in (("MI300X", 7, 64e9), ("TPU v5e", 4, 50e9)):
         assert hardware.device(name).link.bandwidth == pytest.approx(times * each)
+
+
+def test_what_fits_starts_near_every_device_of_the_list_that_has_memory_of_its_own():
+    """Of four devices none was near a T4, a TPU or an H200."""
+    stops = [hardware.device(name).memory for name in boxes.HOLDING.values]
+    for name in hardware.names():
+        if memory := hardware.device(name).memory:
+            far = min(max(memory / stop, stop / memory) for stop in stops)
+            assert far <= boxes.HOLDING.within, name
+
+
+def test_the_driver_reports_more_than_the_label_says_and_never_less():
+    """It was said to report a little more or less."""
+    described = [hardware.device(name) for name in hardware.names()]
+    more = [one.memory / 1e9 / float(one.label.split()[0]) - 1 for one in described if one.memory]
+    assert 0 < min(more) < max(more) < 0.075
+    assert f"up to {max(more):.0%} more than what the seller prints" in TEXT

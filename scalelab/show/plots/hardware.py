@@ -33,7 +33,9 @@ DEVICES = 2.0 ** np.arange(11)
 GPU_LIFE = 54 * 86400 / 419 * 16384  # seconds between interruptions per GPU: Llama 3, section 3.3.4
 LAYERED = 4096  # tokens in a sequence, where layers are split
 # In the rendered book these two start from the reader's own: what a device holds, and what stands in a box.
-HOLDING = yours.holding(("RTX 4090", "A100 SXM 40GB", "H100 SXM", "B200 SXM"))
+HOLDING = yours.holding(
+    ("T4", "RTX 4090", "A100 SXM 40GB", "H100 SXM", "H200 SXM", "B200 SXM"),
+)
 BOX = yours.boxes()
 
 
@@ -94,8 +96,8 @@ def far_bytes(near: float, ways: Mapping[str, float]) -> Chart:
         Axis("time of a byte, × memory's", log=True, ticks=(1, 2, 5, 10, 20, 50)),
         (*series, Points("all from memory", [0.1, 100], [1, 1], "dashed", tone=0)),
         stamp=MODEL,
-        see="A way that is so many times slower has doubled the mean time when about one byte in so many "
-        "goes by it: there the far bytes take as long as all the near ones.",
+        see="A way that is so many times slower nearly doubles the mean time when one byte in so many goes "
+        "by it: there the far bytes take as long as all bytes would from memory.",
     )
 
 
@@ -363,11 +365,19 @@ def up_or_out_by_size(
     def both(models):
         return cost(models, small, 1.0, 1.0), cost(models, big, gain, price)
 
+    def won(models):
+        """Return which of the models is the first from which on the big devices are cheaper."""
+        out, up = both(models)
+        return np.flatnonzero(np.append(True, up >= out * (1 - 1e-12)))[-1]
+
     # Whole devices make steps, and near the crossing each side may win one more of them.
-    # What is drawn lies 10% apart; a size that is named to three digits asks for more.
+    # What is drawn lies 10% apart; a size that is named to three digits asks for more, twice.
     sizes = np.geomspace(least, most, 72 * 250 + 1)
-    out, up = both(sizes)
-    first = np.flatnonzero(np.append(True, up >= out * (1 - 1e-12)))[-1]
+    first = won(sizes)
+    since = sizes[min(first, len(sizes) - 1)]
+    if 0 < first < len(sizes):
+        near = np.geomspace(sizes[first - 1], since, 1000)
+        since = near[won(near)]
     models = sizes[::250]
     out, up = both(models)
     assert small.memory is not None  # both sheets say it
@@ -395,7 +405,7 @@ def up_or_out_by_size(
         {
             "Up wins from": "the start"
             if first == 0
-            else f"{units.text(sizes[first] / 1e9)} billion parameters"
+            else f"{units.text(since / 1e9)} billion parameters"
             if first < len(sizes)
             else f"no size up to {units.text(most / 1e9)} billion",
             "Devices for 70 billion, out": f"{of_70[0]:.0f}",
@@ -430,6 +440,7 @@ def checkpoints(machines: int, write: float, restart: float) -> Chart:
             "Kept": units.text(kept, "%"),
         },
         MODEL,
-        "Left of the mark too much is saved, right of it too much is lost. The higher the top, the "
-        "flatter it is.",
+        "Left of the mark too much is saved, right of it too much is lost. The longer writing takes beside "
+        "the time between interruptions, the more of the top a wrong interval costs; a longer restart lowers "
+        "the whole curve by one factor.",
     )

@@ -65,14 +65,20 @@ def test_room_ends_where_the_lines_meet():
     assert wide.y[-1] > 160  # so that every crossing is on the paper
 
 
-def test_far_bytes_take_as_long_as_all_near_ones_where_the_caption_says():
-    near, card = 3350e9, 50e9
-    chart = hardware.far_bytes(near, {"card": card})
-    curve = series(chart, "card")
-    for far, times in zip(curve.x / 100, curve.y, strict=True):
-        assert times == pytest.approx((1 - far) + far * near / card)
-    times = near / card
-    assert np.interp(100 / times, curve.x, curve.y) == pytest.approx(2, rel=0.02)
+def test_far_bytes_take_as_long_as_all_would_from_memory_where_the_caption_says():
+    """And then the mean is nearly doubled: of NVLink it is 1.87, which was said to be doubled."""
+    near, ways = 3350e9, {"NVLink": 450e9, "card": 50e9}
+    chart = hardware.far_bytes(near, ways)
+    for name, rate in ways.items():
+        curve, times = series(chart, name), near / rate
+        for far, mean in zip(curve.x / 100, curve.y, strict=True):
+            assert mean == pytest.approx((1 - far) + far * times)
+        far = 1 / times
+        assert far / rate == pytest.approx(1 / near)  # as long as every byte from memory
+        mean = np.interp(100 * far, curve.x, curve.y)
+        assert 1.85 < mean < 2
+    assert "nearly doubles the mean time when one byte in so many goes by it" in chart.see
+    assert "as long as all bytes would from memory" in chart.see
 
 
 def test_a_bill_is_the_price_over_the_gain_and_its_bar_follows_the_error():
