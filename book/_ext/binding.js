@@ -44,6 +44,11 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
       cell.style.gridTemplateColumns = `${room.toFixed(0)}mm 1fr`;
     });
     page.querySelectorAll("details").forEach((fold) => { fold.open = true; });
+    // A bookmark has no letters of a formula, so those of a heading are set as text where text can say them.
+    page.querySelectorAll(":is(h1, h2, h3) .math").forEach((one) => {
+      const said = one.textContent.replace(/^\\\(|\\\)$/g, "").replace(/\\alpha\b/g, "α").replace(/\\log\b/g, "log");
+      if (!/[\\_^{]/.test(said)) one.replaceWith(said);
+    });
     return page;
   };
   const article = make("article", "bd-article"), bound = parts.map((part) => ({ caption: part.caption, pages: part.pages.map(opened) }));

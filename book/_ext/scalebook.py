@@ -92,6 +92,15 @@ def link_labels(app, doctree):
             )
 
 
+def trim_code(app, doctree):
+    """Leave out the empty line that ends a doctest in a page: Python needs it, a reader does not."""
+    for block in list(doctree.findall(nodes.literal_block)):
+        if block.rawsource == block.astext() != (code := block.astext().rstrip("\n")):
+            block.rawsource = code
+            block.children = []
+            block += nodes.Text(code)
+
+
 def copy_files(app, fault):
     """Put the assignments where links lead; copy styles, which Sphinx does with changed pages only."""
     if fault is None and app.builder.format == "html":
@@ -167,6 +176,7 @@ def setup(app):
     app.connect("env-get-outdated", forget_stale_results)
     app.connect("doctree-read", link_assignments)
     app.connect("doctree-read", link_labels)
+    app.connect("doctree-read", trim_code)
     app.connect("build-finished", copy_files)
     app.connect("config-inited", keep_kernels_at_home)
     app.connect("config-inited", link_the_sources)

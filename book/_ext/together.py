@@ -14,7 +14,7 @@ UNITS = (
 )
 SPACE = re.compile(rf"(?<=\d) (?=(?:{UNITS})(?![\w/]))")
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
-CODE = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')  # of what is code among the text
+CODE = re.compile(r'<span class="pre">([^<]+)</span>')  # of what is code among the text
 SHORT = 18  # letters of code that fit on the next line
 INSIDE = re.compile(r"(?<=[\w)\]])([.,_/=(\[])(?=[^\W\d])")
 BEFORE, AFTER = re.compile(r"[(\[“]+$"), re.compile(r"^[^\s\w(\[“][^\s]{0,9}(?!\S)")
@@ -62,8 +62,12 @@ def offer_breaks(app, page, template, context, doctree):
 
 
 def _broken(code):
-    whole = code.group()
-    return whole if len(whole) <= SHORT else INSIDE.sub(r"\1<wbr>", whole)
+    whole, kept = code[1], ""
+    if len(whole) > SHORT:
+        whole = INSIDE.sub(r"\1<wbr>", whole)
+    elif "-" in whole:  # a browser breaks after any hyphen, also after that of an option
+        kept = " together"
+    return f'<span class="pre{kept}">{whole}</span>'
 
 
 def keep_together(app, doctree):

@@ -5,6 +5,7 @@ const bookSearch = (() => {
   const LOOKED_UP = /^book\/(api|bibliography|glossary|notation|terminology)$/;
   const FURNITURE = /^(Further reading|Exercises|Check yourself|Summary|Where it breaks|Library shortcut|Research frontier|A practical example)/;
   const COMMON = new Set("a an and are as at by do does for formula from how i in is it its many me much my need of on or should the to versus vs we what when which with".split(" "));
+  const SIZE = /^how many (gpus?|nodes?|machines?|workers?|devices?)\b.*/i; // of these words only the machines count, and they are everywhere
   const LIKEWISE = 0.25, EXACT = 2; // of a page's other sections; of a heading that begins with what was asked
 
   const MOST = { pages: 20, sections: 3 }; // shown, and of one page
@@ -33,7 +34,8 @@ const bookSearch = (() => {
   const explains = ({ page, heading }) =>
     (EXPLAINS[page.split("/")[0]] ?? EXPLAINS[page.split("/")[1]] ?? 0.6) * (FURNITURE.test(heading) ? 0.4 : 1);
 
-  const search = ({ mini, documents, names }, words) => {
+  const search = ({ mini, documents, names }, typed) => {
+    const words = typed.replace(SIZE, "cluster size");
     const plain = (text) => tokenize(text).map(processTerm).filter(Boolean).join(" ");
     const wanted = plain(words);
     const exact = ({ heading, defined }) => plain(heading).replace(/^[\d\s]+/, "").startsWith(wanted) || defined.some((term) => plain(term) === wanted);

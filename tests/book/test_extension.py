@@ -239,8 +239,9 @@ def small_book(request, tmp_path_factory):
         (folder / name).parent.mkdir(exist_ok=True)
         copy(ROOT / name, folder / name)
     (folder / "book" / "page.md").write_text(
-        "# A page\n\nLook [there](other.md#somewhere): `queue_of.calls(share=1.5, e)`, `batch_size`.\n\n"
-        "```{cite-this-book}\n```\n"
+        "# A page\n\n"
+        "Look [there](other.md#somewhere): `queue_of.calls(share=1.5, e)`, `batch_size`, `--out`.\n\n"
+        "```{cite-this-book}\n```\n\n```python\n>>> 1 + 1\n2\n\n```\n"
     )
     (folder / "book" / "other.md").write_text("# Another\n\n(somewhere)=\n## Far down\n\nHere.\n")
     title = nbformat.v4.new_markdown_cell("# A chapter")
@@ -313,11 +314,17 @@ def test_a_link_to_a_label_on_another_page_leads_there_and_not_to_its_top(small_
 
 def test_code_among_text_breaks_after_its_punctuation_and_reads_as_it_did(small_book):
     _, page, _ = small_book
-    code, short = page.select("p > code.literal")
+    code, short, option = page.select("p > code.literal")
     assert code.text == "queue_of.calls(share=1.5, e)"
     assert code.decode_contents().count("<wbr") == 3
     assert [mark.previous_sibling for mark in code.select("wbr")] == ["queue_", "of.", "calls("]
     assert not short.select("wbr"), "it fits on the next line"
+    assert [one.text for one in page.select(".pre.together")] == [option.text] == ["--out"]
+
+
+def test_a_doctest_on_a_page_has_no_empty_line_at_its_end(small_book):
+    _, page, _ = small_book
+    assert page.select_one(".highlight-python pre").text == ">>> 1 + 1\n2\n"
 
 
 def test_a_chapter_is_executed_in_private_and_its_own_warnings_are_kept(scalebook, capfd):

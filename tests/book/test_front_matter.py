@@ -142,6 +142,15 @@ def test_what_the_readme_shows_of_a_command_is_what_it_prints(shown, tmp_path):
     assert re.fullmatch("\n+".join(ways), said.strip())
 
 
+def test_formulas_are_listed_by_the_alphabet():
+    """One looks for a name where the alphabet has it."""
+    listed = page("book/notation.md").partition("| name | formula |")[2].partition("## Units")[0]
+    cells = [row.split("|")[1].strip() for row in listed.strip().splitlines()[1:]]
+    names = [re.sub(r"^\{index\}`!?([^`<]*).*", r"\1", cell).strip().lower() for cell in cells]
+    assert len(names) > 40
+    assert names == sorted(names)
+
+
 def test_notation_names_functions_that_exist():
     """Formula and call stand side by side; the call must be real."""
     calls = re.findall(r"`speedup\.(\w+)\(", page("book/notation.md") + page("book/index.md"))

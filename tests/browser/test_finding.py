@@ -116,6 +116,7 @@ FIRST = {
     "MFU": "09_cost",
     "cost per run": "09_cost",
     "cluster size": "09_cost",
+    "how many GPUs do I need": "09_cost",
     "joules": "09_cost",
     "spot instances": "09_cost",
     "quality gate": "10_rubric",

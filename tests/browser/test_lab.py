@@ -387,6 +387,11 @@ def its_sliders_move(box, replay) -> None:
             expect(readout).to_have_text(slider.texts[place[at]], timeout=PATIENCE)
             expect(picture).to_have_attribute("aria-label", frame.describe(), timeout=PATIENCE)
     nothing(overlapping(box.locator(".sl-readouts :is(dt, dd)")))
+    title, key = (
+        box.locator(f".sl-figure {one}").first.bounding_box()
+        for one in (".sl-title", ".sl-legend li")
+    )
+    assert key["x"] == pytest.approx(title["x"], abs=1), "the legend is set in"
     looks_like_a_fold(box.locator("details > summary"))
     box.get_by_role("button", name="Reset").click()
     expect(picture).to_have_attribute("aria-label", replay.chart.describe(), timeout=PATIENCE)

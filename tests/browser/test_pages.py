@@ -174,6 +174,21 @@ FIGURES = """() => [...document.querySelectorAll(".sl-figure")].map((figure) => 
   alive: figure.classList.contains("sl-alive"),
 }))"""
 
+# What the theme lays over the book's own looks: shadows under boxes, cards that begin beside the text, a fold
+# in other ink than its line.
+OTHER_LOOKS = """() => {
+  const left = (e) => e.getBoundingClientRect().left, style = (e) => getComputedStyle(e);
+  const ink = (e) => `${style(e).color} ${style(e).fontWeight}`;
+  const faults = {
+    "a shadow": [".admonition", (e) => style(e).boxShadow !== "none"],
+    "not in line": [".sd-row", (e) => left(e.querySelector(".sd-card")) > left(e.closest("section")) + 1],
+    "other ink": ["details.hide > summary p", (e) => ink(e) !== ink(e.parentElement)],
+  };
+  const text = (fault) => (e) => `${fault}: ${e.outerHTML.slice(0, 80)}`;
+  return Object.entries(faults).flatMap(([fault, [kind, is]]) =>
+    [...document.querySelectorAll(`article ${kind}`)].filter(is).map(text(fault)));
+}"""
+
 LINKS = """() => [...document.querySelectorAll("a[href]")].map((link) => link.href)"""
 IDS = """() => [...document.querySelectorAll("[id]")].map((e) => e.id)"""
 
@@ -187,7 +202,10 @@ SIZES = """(font) => {
   return sizes;
 }"""
 
-AT_A_DESK = (FIGURES, LINKS, IDS, HEADINGS, UNNAMED_PICTURES, MOVING, UNSPOKEN, EMPTY_FOLDS)
+AT_A_DESK = (
+    *(FIGURES, LINKS, IDS, HEADINGS, UNNAMED_PICTURES, MOVING, UNSPOKEN, EMPTY_FOLDS),
+    OTHER_LOOKS,
+)
 
 
 def turn(page, theme: str) -> None:
@@ -348,6 +366,10 @@ def test_pictures_have_words(reader):
 
 def test_every_fold_says_what_it_holds_and_opens(reader):
     nothing(reader.seen[EMPTY_FOLDS])
+
+
+def test_the_theme_lays_nothing_over_the_looks_of_the_book(reader):
+    nothing(reader.seen[OTHER_LOOKS])
 
 
 def test_nothing_moves_for_a_reader_who_wants_it_still(reader):

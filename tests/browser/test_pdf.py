@@ -74,11 +74,29 @@ def tight(text):
     return re.sub(r"\s+", "", re.sub("[’\u02bc]", "'", unicodedata.normalize("NFKC", text)))
 
 
+def plain(text):
+    """Without the marks of Markdown, and with quotes as they are typed."""
+    straight = text.translate(str.maketrans("’ʼ“”", "''\"\"", "*`$"))
+    return " ".join(unicodedata.normalize("NFKC", straight).split())
+
+
 def test_every_chapter_has_a_bookmark(paper):
     titles = {title for title, _ in paper.bookmarks}
     for slug in paper.slugs:
         title = chapter(slug).headings()[0][1]
         assert tight(title) in titles, title
+
+
+def test_a_bookmark_says_what_its_heading_says_to_the_last_formula(paper):
+    """Two words at the end of a line were one, and of a formula there was nothing."""
+    told = {plain(one.title) for one in flat(paper.pdf.outline)}
+    wanted = [title for slug in paper.slugs for _, title in chapter(slug).headings()]
+    if paper.whole:
+        wanted += [
+            "13. Profile a node, and $K$ counts nodes",
+            "22. A hierarchy of many nodes saves rounds, hardly any bytes between them",
+        ]
+    nothing([one for one in wanted if plain(one) not in told])
 
 
 def test_no_page_is_empty_and_no_glyph_is_missing(paper):
