@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN    := .venv/bin
 PAGES  := _config.yml _toc.yml $(shell find book chapters scalelab -type f -not -path '*/__pycache__/*' -not -path '*.egg-info/*' -not -path '*/.ipynb_checkpoints/*' 2>/dev/null)
 BOOK   := _build/html/index.html
-TEST   := python -m pytest -n logical --dist loadscope --no-loadscope-reorder
+# More at once than cores, as browsers and kernels mostly wait.
+TEST   := python -m pytest -n $$(($$(nproc) * 3 / 2)) --dist loadscope --no-loadscope-reorder
 LAB    := .venv/share/jupyter/labextensions
 SINCE  ?= HEAD
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -28,8 +29,8 @@ pdf: .venv/ready-dev $(BOOK)  ## print the whole book into one file
 test: .venv/ready-dev $(BOOK)  ## one test for every promise, in minutes; the browser's where a Chromium is found
 	$(TEST)
 
-test-all: .venv/ready-dev $(BOOK)  ## every test there is; more at once than cores, as browsers and kernels mostly wait
-	$(TEST) -n $$(($$(nproc) * 3 / 2)) --all
+test-all: .venv/ready-dev $(BOOK)  ## every test there is
+	$(TEST) --all
 
 test-changed: .venv/ready-dev $(BOOK)  ## what only test-all has of what changed SINCE a commit
 	$(TEST) --since $(SINCE) --minutes 3 || [ $$? = 5 ]  # 5: nothing changed that only test-all tries
