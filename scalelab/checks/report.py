@@ -12,6 +12,7 @@ from typing import NamedTuple, Self
 
 RIGHT, WRONG, MISSING = "right", "wrong", "not attempted"
 READABLE = "readable"  # looked over; only a hidden sub-check knows whether it is right
+READ = "for a person"  # nobody has looked, not even whether anything stands there
 WIDTH = 80  # nbgrader's validator cuts longer lines
 
 
@@ -24,6 +25,7 @@ _MARKS = {
     RIGHT: ("✓", "#1e8f5e"),
     WRONG: ("✗", "#d1522b"),
     READABLE: ("◔", "#8a7a1f"),
+    READ: ("✎", "#7d8590"),
     MISSING: ("○", "#7d8590"),
 }
 
@@ -222,5 +224,5 @@ def block(title: str, rows: list[tuple[str, str, str]], more: str = "") -> str:
 
 
 def _worst(states):
-    order = (WRONG, MISSING, READABLE, RIGHT)
+    order = (WRONG, MISSING, READABLE, READ, RIGHT)
     return min(states, key=order.index, default=RIGHT)

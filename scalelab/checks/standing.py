@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from scalelab.checks.report import (
     MISSING,
+    READ,
     READABLE,
     RIGHT,
     WRONG,
@@ -39,7 +40,7 @@ def where_you_stand(checked: Mapping[str, float], read: Mapping[str, float]) -> 
     Where you stand: 0 of 9 points
       not attempted  9.1: 4 points; its check has not been run here
       not attempted  9.2: 2 points; its check has not been run here
-      readable       9.3: 3 points, given by a person
+      for a person   9.3: up to 3 points, given when it is read
     """
     rows, certain, later = [], 0.0, 0.0
     for task, worth in checked.items():
@@ -52,7 +53,8 @@ def where_you_stand(checked: Mapping[str, float], read: Mapping[str, float]) -> 
             more = f"; {undecided:g} more judged when it is graded" if undecided else ""
             rows.append((state, task, f"{earned:g} of {worth:g} points{more}"))
     rows += [
-        (READABLE, task, f"{worth:g} points, given by a person") for task, worth in read.items()
+        (READ, task, f"up to {worth:g} points, given when it is read")
+        for task, worth in read.items()
     ]
     rows.sort(key=lambda row: [int(part) for part in row[1].split(".")])
     most = sum(checked.values()) + sum(read.values())

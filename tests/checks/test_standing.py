@@ -40,7 +40,7 @@ def test_points_are_certain_undecided_or_open(capsys):
         "Where you stand: 3 of 17 points; 4 more judged when it is graded",
         "  right          1.1: 3 of 3 points",
         "  readable       1.2: 0 of 4 points; 4 more judged when it is graded",
-        "  readable       1.3: 3 points, given by a person",
+        "  for a person   1.3: up to 3 points, given when it is read",
         "  wrong          1.10: 0 of 5 points",
         "  not attempted  2.1: 2 points",
     ]
