@@ -3,8 +3,7 @@ PYTHON ?= python3
 BIN    := .venv/bin
 PAGES  := _config.yml _toc.yml $(shell find book chapters scalelab -type f -not -path '*/__pycache__/*' -not -path '*.egg-info/*' -not -path '*/.ipynb_checkpoints/*' 2>/dev/null)
 BOOK   := _build/html/index.html
-# More at once than cores, as browsers and kernels mostly wait.
-TEST   := python -m pytest -n $$(($$(nproc) * 3 / 2)) --dist loadscope --no-loadscope-reorder
+TEST   := python -m pytest -n logical --dist loadscope --no-loadscope-reorder
 LAB    := .venv/share/jupyter/labextensions
 SINCE  ?= HEAD
 export PATH := $(CURDIR)/$(BIN):$(PATH)

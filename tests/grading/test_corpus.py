@@ -167,7 +167,7 @@ def test_a_box_gives_what_is_recorded(name, released):
     "kind",
     sampled(
         [pytest.param(kind, id=f"{kind.group}: {kind.name}") for kind in ALL],
-        18,
+        12,
     ),
 )
 def test_every_kind_ends_in_its_state_with_its_points_and_its_remark(kind, graded):

@@ -44,7 +44,7 @@ UNREADABLE = """(figure) => {
   return found;
 }"""
 
-drawings = pytest.mark.parametrize("name", sampled(list(every()), 3))
+drawings = pytest.mark.parametrize("name", sampled(list(every()), 2))
 
 
 @pytest.fixture
