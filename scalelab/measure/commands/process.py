@@ -25,8 +25,17 @@ GRACE = 5.0  # seconds from being asked to end to being killed
 _SETTLE = 0.5  # seconds that helpers of an ended program have to go by themselves
 _MARK = "SCALELAB_RUN"
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# It reads the group to end, waits until its own parent is gone, and then ends the group.
-_GUARD = 'read group && { read _; kill -s TERM -- "-$group"; sleep 5; kill -s KILL -- "-$group"; }'
+# It reads the mark and the group to end, waits until its own parent is gone, and then ends the group; if the
+# parent was gone before it could tell the group, whoever has the mark. What is left is killed by its mark.
+_GUARD = """
+read mark && [ "$mark" ] || exit
+read group; read _
+each() { for one in /proc/[0-9]*; do grep -qs "$mark" "$one/environ" && kill -s "$1" "${one#/proc/}"; done; }
+if [ "$group" ]; then kill -s TERM -- "-$group"; else each TERM; fi
+sleep 5
+[ "$group" ] && kill -s KILL -- "-$group"
+each KILL
+"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,7 @@ def run(words: Sequence[str], log: str | Path, timeout: float | None = None) -> 
         raise Refusal("run must be on Linux or macOS, got Windows: use it inside WSL")
     mark = uuid.uuid4().hex
     environment = os.environ | {_MARK: f"{os.environ.get(_MARK, '')}:{mark}"}
-    with open(log, "wb") as output, _guard() as protect, _stops() as at_a_stop:
+    with open(log, "wb") as output, _guard(mark) as protect, _stops() as at_a_stop:
         start = time.perf_counter()
         try:
             child = subprocess.Popen(
@@ -169,8 +178,8 @@ def _sent(process: int, number: int) -> bool:
 
 
 @contextlib.contextmanager
-def _guard() -> Iterator[Callable[[int], None]]:
-    """Give a function that takes the group to be ended in case this process is killed."""
+def _guard(mark: str) -> Iterator[Callable[[int], None]]:
+    """Give a function that takes the group to end in case this process is killed, first known by its mark."""
     guard = subprocess.Popen(
         ["/bin/sh", "-c", _GUARD], stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -178,12 +187,13 @@ def _guard() -> Iterator[Callable[[int], None]]:
     pipe = guard.stdin
     assert pipe
 
-    def protect(group):
+    def tell(what: object) -> None:
         with contextlib.suppress(OSError):
-            os.write(pipe.fileno(), b"%d\n" % group)
+            os.write(pipe.fileno(), f"{what}\n".encode())
 
     try:
-        yield protect
+        tell(mark)
+        yield tell
     finally:
         guard.kill()
         guard.wait()

@@ -174,3 +174,20 @@ def test_a_thread_may_run_a_program(tmp_path):
 
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(sh, "exit 4", tmp_path).result().code == 4
+
+
+@LINUX
+def test_a_program_ends_though_we_are_killed_before_its_guard_knows_it(tmp_path):
+    code = f"""
+import os, signal
+from scalelab.measure.commands import process
+def killed(pid, mark):
+    while not os.path.exists("pids"):
+        pass
+    os.kill(os.getpid(), signal.SIGKILL)
+process._Family = killed
+process.run(["sh", "-c", "echo $$ > mine; mv mine pids; exec sleep 600"], {str(tmp_path / "log")!r})
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, cwd=tmp_path, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    until(lambda: not alive(tmp_path / "pids"))
