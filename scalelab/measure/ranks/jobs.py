@@ -5,6 +5,7 @@ ranks share it; each returns the seconds of its own share, and the slowest rank 
 """
 
 import inspect
+import itertools
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
@@ -307,7 +308,8 @@ def stream(*, size: int, repetitions: int = 9) -> Told:
     whole("size", size, "it is the bytes of the working set")
     whole("repetitions", repetitions, "it is a count")
     count = distributed.get_world_size()
-    run = _reading(torch.ones(max(1, size // 4 // count), device=workers.place()), count)
+    shard = torch.ones(max(1, size // 4 // count), device=workers.place())
+    run = _reading(itertools.repeat(shard), count)
     run()
     return {"seconds": timed(run, repetitions)[0]}
 
@@ -316,7 +318,8 @@ def stream_in_turns(*, size: int, repetitions: int = 9) -> dict[str, Told]:
     """Time three in turn: a rank reads a working set of `size` bytes, one its share of it, all a share each.
 
     `whole`: the first rank adds up the set, the others wait. `share alone`: it adds up what would be its
-    share as often as makes 8 GB. `shares`: each rank adds up a share, 8 GB together. Section 3.1.
+    share as often as makes 8 GB. `shares`: each rank adds up a share, 8 GB together. Each turn has a set of
+    its own, for where its pages happen to lie decides how much of it a cache holds. Section 3.1.
     """
     import torch
     from torch import distributed
@@ -324,19 +327,19 @@ def stream_in_turns(*, size: int, repetitions: int = 9) -> dict[str, Told]:
     whole("size", size, "it is the bytes of the working set")
     whole("repetitions", repetitions, "it is a count")
     count, first = distributed.get_world_size(), distributed.get_rank() == 0
-    numbers = torch.ones(max(count, size // 4), device=workers.place())
-    share = numbers[: len(numbers) // count]
-    alone = {"whole": _reading(numbers, 1), "share alone": _reading(share, 1)}
+    sets = torch.ones(repetitions + 1, max(count, size // 4), device=workers.place())
+    shares = sets[:, : sets.shape[1] // count]
+    alone = {"whole": _reading(iter(sets), 1), "share alone": _reading(iter(shares), 1)}
     turns = {name: read if first else lambda: None for name, read in alone.items()}
-    return _by_turns({**turns, "shares": _reading(share, count)}, repetitions)
+    return _by_turns({**turns, "shares": _reading(iter(shares), count)}, repetitions)
 
 
-def _reading(shard, count):
-    """Return a function that adds up a shard so often that so many ranks with one each read 8 GB."""
-    passes = max(1, round(_TRAFFIC / (4 * len(shard) * count)))
+def _reading(shards, count):
+    """Return a function that adds up the next shard so often that so many ranks with one each read 8 GB."""
 
     def run() -> None:
-        for _ in range(passes):
+        shard = next(shards)
+        for _ in range(max(1, round(_TRAFFIC / (4 * len(shard) * count)))):
             shard.sum()
 
     return run
