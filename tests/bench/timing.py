@@ -115,8 +115,7 @@ def beside_hyperfine(name, line):
     medians = [(statistics.median(one), statistics.median(other)) for one, other in seconds]
     yield by_turns(f"median, {name} / hyperfine -N", medians, 1.01, 0.99)
     walls = [(one, other) for (_, one), (_, other) in turns]
-    # Between two runs Python takes a third of a millisecond: the hundredth of a run of 20 ms and more.
-    yield by_turns(f"time for {RUNS} runs, {name} / hyperfine -N", walls, 1.02)
+    yield by_turns(f"time for {RUNS} runs, {name} / hyperfine -N", walls, 1)
     widths = [(stats.margin(one), stats.margin(other)) for one, other in seconds]
     row = by_turns(f"interval of {RUNS} runs, {name} / hyperfine -N", widths, math.inf)
     yield row._replace(unit="%")
