@@ -80,6 +80,14 @@ RUN = """async (numbers) => {
     await jupyterapp.commands.execute("notebook:run-cell");
   }
 }"""
+# What the kernel was asked is done, and what came of it is drawn. A slider that moved on while its figure was
+# computed asks once more when that has come, so the kernel is waited for more than once.
+SETTLED = """async () => {
+  for (let round = 0; round < 3; round++) {
+    await panel.sessionContext.session.kernel.requestKernelInfo();
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+}"""
 CODE = "panel.content.widgets.filter((cell) => cell.model.type === 'code')"
 COUNTS = f"() => {CODE}.map((cell) => cell.model.executionCount)"
 FINISHED = f"""() => {{
@@ -392,6 +400,7 @@ def its_sliders_move(box, replay) -> None:
         for one in (".sl-title", ".sl-legend li")
     )
     assert key["x"] == pytest.approx(title["x"], abs=1), "the legend is set in"
+    box.page.evaluate(SETTLED)  # a picture that comes late has its fold closed
     looks_like_a_fold(box.locator("details > summary"))
     box.get_by_role("button", name="Reset").click()
     expect(picture).to_have_attribute("aria-label", replay.chart.describe(), timeout=PATIENCE)
