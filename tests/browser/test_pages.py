@@ -36,6 +36,7 @@ HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
 UNNAMED_PICTURES = """() => [...document.querySelectorAll("img, svg")]
   .filter((e) => e.checkVisibility() && !e.closest("[aria-hidden=true], mjx-container"))
   .filter((e) => !e.closest("button[aria-label], a[aria-label], button:has(svg > title)"))
+  .filter((e) => !e.parentElement.closest("svg[role=img][aria-label]")) // a part of one that has its words
   .filter((e) => !(e.alt || (e.getAttribute("role") === "img" && e.getAttribute("aria-label")) || "").trim())
   .map((e) => e.outerHTML.slice(0, 120))"""
 
