@@ -483,10 +483,10 @@ BOUNDS = {
     },
     "3-3": {
         "speedup, from the ends of its interval": (
-            lambda n: min(abs(end / n.speedup - 1) for end in _ENDS[n.workers]), 0.02, 0.5,
+            lambda n: min(abs(end / n.speedup - 1) for end in _ENDS[n.workers]), 0.03, 1.3,
         ),
-        "loss, from the end of its interval": (lambda n: abs(0.1198 / n.loss - 1), 0.15, 1.5),
-        "part, from the shortfall": (lambda n: abs(0.1326 / n.part - 1), 0.3, 1.7),
+        "loss, from the end of its interval": (lambda n: abs(0.1198 / n.loss - 1), 0.2, 2),
+        "part, from the shortfall": (lambda n: abs(0.1326 / n.part - 1), 0.1, 1),
     },
     "1-1": {
         "efficiency": (lambda n: n.alone / n.seconds / n.workers, 0.2, 0.7),
