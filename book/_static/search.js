@@ -5,7 +5,7 @@ const bookSearch = (() => {
   const LOOKED_UP = /^book\/(api|bibliography|glossary|notation|terminology)$/;
   const FURNITURE = /^(Further reading|Exercises|Check yourself|Summary|Where it breaks|Library shortcut|Research frontier|A practical example)/;
   const COMMON = new Set("a an and are as at by do does for formula from how i in is it its many me much my need of on or should the to versus vs we what when which with".split(" "));
-  const SIZE = /^how many (gpus?|nodes?|machines?|workers?|devices?)\b.*/i; // of these words only the machines count, and they are everywhere
+  const SIZE = /^how many (gpus?|nodes?|machines?|workers?|devices?)\b/i; // of these words only the machines count, and they are everywhere
   const LIKEWISE = 0.25, EXACT = 2; // of a page's other sections; of a heading that begins with what was asked
 
   const MOST = { pages: 20, sections: 3 }; // shown, and of one page
