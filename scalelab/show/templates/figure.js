@@ -56,7 +56,9 @@
   draw.part = draw.band;
 
   // Where a slider begins: nearest to what the reader said of their hardware, if they did.
-  const mine = (() => { try { return JSON.parse(localStorage.getItem("scalelab-hardware")) ?? {}; } catch { return {}; } })();
+  const KEPT = "scalelab-hardware";
+  const read = (kept) => { try { return JSON.parse(kept()) ?? {}; } catch { return {}; } };
+  let mine = read(() => localStorage.getItem(KEPT));
   const nearest = ({ dataset }) => {
     const wanted = (dataset.follows ?? "").split(" ").map((name) => mine[name]);
     if (!wanted.every((value) => value > 0)) return;
@@ -99,18 +101,27 @@
     sliders.forEach((slider) => { slider.value = home(slider); });
     show();
   });
-  sliders.forEach((slider) => { slider.value = home(slider); }); // browsers remember positions over a reload
-  if (sliders.some((slider) => slider.value !== slider.dataset.start)) show();
   const able = sliders.filter((slider) => slider.dataset.follows);
-  const moved = able.filter(nearest);
   const root = document.documentElement.dataset.content_root; // of the book, which has a page to name one's hardware
-  if (moved.length || (root && able.length)) {
-    const said = Object.assign(document.createElement("small"), { className: "sl-mine" });
-    const page = Object.assign(document.createElement(root ? "a" : "span"), { textContent: "your hardware" });
-    if (root) page.href = `${root}book/my_hardware.html`;
-    said.append(moved.length ? "Starts nearest to " : "Can start from ", page, `: ${(moved.length ? moved : able).map((slider) => slider.ariaLabel).join(", ")}.`);
-    figure.querySelector(".sl-controls").append(said);
-  }
+  const said = Object.assign(document.createElement("small"), { className: "sl-mine" });
+  const page = Object.assign(document.createElement(root ? "a" : "span"), { textContent: "your hardware" });
+  if (root) page.href = `${root}book/my_hardware.html`;
+  const begin = () => {
+    sliders.forEach((slider) => { slider.value = home(slider); }); // browsers remember positions over a reload
+    const moved = able.filter(nearest);
+    const named = (moved.length ? moved : able).map((slider) => slider.ariaLabel).join(", ");
+    said.replaceChildren(moved.length ? "Starts nearest to " : "Can start from ", page, `: ${named}.`);
+    if (moved.length || (root && able.length)) figure.querySelector(".sl-controls").append(said); else said.remove();
+  };
+  begin();
+  if (sliders.some((slider) => slider.value !== slider.dataset.start)) show();
+  // Named in another tab, or on the page just left, whose words may arrive after this one was opened.
+  window.addEventListener("storage", (event) => {
+    if (event.key !== KEPT) return;
+    const untouched = sliders.every((slider) => slider.value === home(slider));
+    mine = read(() => event.newValue);
+    if (untouched) { begin(); show(); }
+  });
   point();
 
   // An address that ends in #fig-pool?servers=4&utilization=0.9 shows the figure of that name with its sliders there.
