@@ -91,12 +91,12 @@ def test_a_run_that_happened_fits_into_its_memory(run):
 
 def test_the_page_shows_the_errors_that_the_code_makes():
     rows = re.findall(
-        r"^\| ([^|]+) \| (\d+) \| ([^|]+) \| ([^|]+) \| ([+-]\d+%) \|$", PAGE, re.MULTILINE
+        r"^\| ([^|]+) \| ([\d,]+) \| ([^|]+) \| ([^|]+) \| ([+-]\d+%) \|$", PAGE, re.MULTILINE
     )
     made = [
         (
             run.name,
-            str(run.workers),
+            f"{run.workers:,}",
             units.text(run.seconds, "s"),
             units.text(seconds, "s"),
             f"{seconds / run.seconds - 1:+.0%}",
