@@ -23,9 +23,11 @@
     const title = section.querySelector("h2").textContent.replace(/( · \w+)?#?$/, "");
     line.append(". ", Object.assign(document.createElement("a"), { href: `#${section.id}`, textContent: `Go on with ${title}` }));
   };
+  // Its own style and no property of the page, which would be styled anew at each move.
+  const line = document.body.appendChild(Object.assign(document.createElement("div"), { className: "book-far" }));
   const look = () => {
     const high = sheet.scrollHeight;
-    document.documentElement.style.setProperty("--far", Math.min(1, scrollY / Math.max(1, high - innerHeight)));
+    line.style.transform = `scaleX(${Math.min(1, scrollY / Math.max(1, high - innerHeight))})`;
     const end = (scrollY + innerHeight) / high;
     if (!here || scrollY < 1 || end <= read || scrollY > read * high + innerHeight) return;
     read = end >= DONE ? 1 : Number(end.toFixed(3));

@@ -111,6 +111,9 @@ def _hundredths(coordinates: re.Match[str]) -> str:
 def of_the_page(image: str) -> str:
     """Return matplotlib's SVG with the colours of where it stands, light or dark, for its own."""
     image = re.sub(r"<metadata>.*?</metadata>", "", image, flags=re.DOTALL)
+    # Its rule for `*` would be one for the page, all of which a browser styles anew at each such picture.
+    rule = r"<svg(.*?)<defs>\s*<style[^>]*>\*\{([^}]*)\}</style>\s*</defs>"
+    image = re.sub(rule, r'<svg style="\2"\1', image, count=1, flags=re.DOTALL)
     for colour, name in INKS.items():
         image = image.replace(colour, f"var(--sl-{name})")
     # A picture grows with the page, and its text does not.
