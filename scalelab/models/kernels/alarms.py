@@ -15,7 +15,7 @@ _OVER_THE_PEAK = (
     (2.0, GPU, "a dense peak drawn for sparse work, or FLOPs counted that a mask skipped"),
     (2.0, CPU, "FLOPs counted that a mask skipped"),
     (
-        2.0,
+        2.5,
         CPU,
         "a CPU's peak at its base clock, which it runs above while it has power to: give `boost`",
     ),

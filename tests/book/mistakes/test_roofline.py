@@ -524,3 +524,21 @@ def test_a_row_does_two_operations_for_each_weight_and_so_one_for_each_byte_of_t
     assert per_byte == 2 / width
     tasks = (ROOT / "solutions/07_roofline/07_roofline.ipynb").read_text()
     assert "a row does 2 / width FLOP per byte of weights" in tasks
+
+
+def test_it_is_in_bf16_that_accelerators_have_their_ridges_far_to_the_right():
+    """In all formats of their matrix units, it said; in fp64 an A100 has it left of the recorded 11."""
+    record = data.recorded("probe")
+    recorded = roofs.rates(record)["bf16"] / [*roofs.bandwidths(record).values()][-1]
+    accelerators = [hardware.device(name) for name in figures.DEVICES]
+    for name, far in (("bf16 tensor", True), ("fp64 tensor", False)):
+        ridges = [hardware.peak(one, name) / one.bandwidth for one in accelerators]
+        assert (min(ridges) > 10 * recorded) == far == (min(ridges) > recorded)
+    assert "\nIn bf16, accelerators have a ridge far to the right" in CELLS["accel-head"]
+
+
+def test_a_changed_line_is_promised_for_no_more_points_than_have_one():
+    """Each of four points was to have one; axpy has a slope that is measured anew."""
+    assert "axpy" not in CELLS["why-pairs"]
+    assert '"axpy"' in CELLS["why-figure"]
+    assert "one changed line" not in CELLS["why-head"]

@@ -87,3 +87,13 @@ def test_a_processor_may_run_above_its_base_clock_but_not_above_its_top_clock():
 def test_a_device_that_is_none_is_refused_above_the_roof_and_under_it(achieved):
     with pytest.raises(Refusal, match=r"^device must be one of cpu, gpu, got 'tpu'"):
         alarms.over_the_roof(achieved, 2000, 989e12, 3.35e12, device="tpu")
+
+
+def test_every_processor_at_its_top_clock_is_told_of_its_base_clock():
+    """A Core i7 runs at 2.28 times its base clock, and two was the most that a clock was to explain."""
+    boosted = [one for one in map(hardware.device, hardware.names()) if one.boost_peaks]
+    assert len(boosted) > 1
+    for one in boosted:
+        peak = hardware.peak(one, "fp32")
+        top = hardware.boost(one, "fp32") * peak
+        assert "base clock" in alarms.over_the_roof(top, 1e4, peak, one.bandwidth, device="cpu")
