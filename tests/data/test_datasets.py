@@ -10,10 +10,11 @@ from bs4 import BeautifulSoup
 from scalelab.data import datasets
 from scalelab.models.scaling import study
 from tests.book.test_extension import extension
+from tests.cases import every
 from tests.notebooks import ROOT
 
 ALL = [datasets.load(name) for name in datasets.names()]
-every_series = pytest.mark.parametrize("series", ALL, ids=lambda series: series.name)
+every_series = every("series", ALL, ids=lambda series: series.name)
 PAGE = (ROOT / "book/datasets.md").read_text()
 # Two runs, two sweeps or two layouts of one size.
 REPLICATES = (

@@ -23,6 +23,7 @@ from scalelab.files.nccl import nccl_tests
 from scalelab.records import Machine, Recording, Sample
 from scalelab.refusal import Failure
 from scalelab.tables import audit, table
+from tests.cases import every
 from tests.files import record_strategies as drawn
 from tests.notebooks import ROOT
 
@@ -729,7 +730,7 @@ HARM = {
 
 
 @every_reader
-@pytest.mark.parametrize("harm", HARM)
+@every("harm", HARM)
 def test_harmful_content_becomes_one_sentence(read, suffix, harm, tmp_path):
     path = tmp_path / f"harm{suffix}"
     path.write_bytes(HARM[harm])

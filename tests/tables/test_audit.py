@@ -1,6 +1,7 @@
 """What is wrong with a scaling table: every finding, where it belongs and nowhere else."""
 
 import dataclasses
+import itertools
 import math
 import random
 
@@ -13,6 +14,7 @@ from scalelab.refusal import Refusal
 from scalelab.tables import shape, sizes
 from scalelab.tables.audit import SEVERITIES, audit
 from scalelab.tables.table import Row, ScalingTable, of_series, parse, read
+from tests.cases import every
 
 K = (1, 2, 4, 8, 16)
 # What is found on each public series, beside the notes that its size deserves, and why it is true.
@@ -117,12 +119,12 @@ def the(name, found):
     return one
 
 
-@pytest.mark.parametrize("series", TABLES, ids=lambda s: s.name)
+@every("series", TABLES, ids=lambda s: s.name)
 def test_each_public_series_gets_what_it_deserves_and_no_more(series):
     assert names(audit(of_series(series))) == FOUND.get(series.name, [])
 
 
-@pytest.mark.parametrize("series", TABLES, ids=lambda s: s.name)
+@every("series", TABLES, ids=lambda s: s.name)
 def test_notes_on_a_public_series_follow_from_its_sizes(series):
     notes = {f.name for f in audit(of_series(series)) if f.severity == "note"}
     again = len(series.workers) > len(set(series.workers))
@@ -306,8 +308,7 @@ def test_one_odd_replicate_is_an_outlier():
     assert the("outlier", audit(table(seconds=values, workers=workers))).rows == (9,)
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("noise", [0.001, 0.01, 0.05, 0.2])
+@every("noise, seed", itertools.product([0.001, 0.01, 0.05, 0.2], range(20)))
 def test_runs_are_odd_by_how_far_runs_of_this_table_usually_lie(noise, seed):
     """Noise alone is left alone, however large; a run far outside of it is found, however small."""
     luck = random.Random(seed)
@@ -470,8 +471,8 @@ def test_any_table_gets_findings_in_words_whatever_its_order(rows, title, measur
     assert sorted(f.name for f in again) == sorted(f.name for f in found)
 
 
-@pytest.mark.parametrize("series", TABLES, ids=lambda s: s.name)
-@pytest.mark.parametrize("factor", [1e-3, 60])
+@every("series", TABLES, ids=lambda s: s.name)
+@every("factor", [1e-3, 60])
 def test_findings_do_not_depend_on_the_unit_of_the_whole_column(series, factor):
     made = of_series(series)
     scaled = tuple(

@@ -9,6 +9,7 @@ from scalelab.data import catalogue
 from scalelab.models.machines import hardware
 from scalelab.models.machines.hardware import Link, Node
 from scalelab.refusal import Refusal
+from tests.cases import every
 
 GPUS = [name for name in hardware.names() if "tf32 tensor" in hardware.device(name).peaks]
 # SMs, boost clock of the tensor cores and of the plain cores in MHz, multiply-adds per SM and clock
@@ -54,7 +55,7 @@ def cells():
                 yield f"{name}, {quantity}", cell
 
 
-@pytest.mark.parametrize(("where", "cell"), [*cells()])
+@every("where, cell", cells())
 def test_every_value_says_where_it_comes_from(where, cell):
     printed, key, *halved = cell
     found = catalogue.hardware()["sources"][key]

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from scalelab.models.network import algorithms, collectives, crossover
 from scalelab.models.network.network import Network
+from tests.cases import every
 from tests.models import collective_simulator as simulator
 from tests.sampling import sampled
 
@@ -95,8 +96,8 @@ def test_every_algorithm_has_its_simulation():
     assert priced == SIMULATED.keys() | {("all-reduce", "double binary tree")}
 
 
-@pytest.mark.parametrize("workers", COUNTS)
 @every_algorithm
+@every("workers", COUNTS)
 def test_rounds_bytes_and_seconds_are_those_of_the_simulation(collective, algorithm, workers):
     """With chunks of equal size the formula is exact: every round, every byte."""
     elements = 2 * workers * 2 ** int(np.log2(workers))  # K and its power of two divide it
@@ -138,11 +139,9 @@ def test_a_switch_gives_one_worker_nothing_to_do_and_is_no_choice_of_the_workers
         collectives.all_gather(1e9, 8, NETWORK, "switch")
 
 
-@pytest.mark.parametrize("workers", [2, 3, 5, 6, 7, 8, 13])
-@pytest.mark.parametrize("elements", [1, 2, 10, 61, 100])
-@pytest.mark.parametrize(
-    ("collective", "algorithm"), [names for names in SIMULATED if names[0] != "all-to-all"]
-)
+@every("workers", [2, 3, 5, 6, 7, 8, 13])
+@every("elements", [1, 2, 10, 61, 100])
+@every("collective, algorithm", [names for names in SIMULATED if names[0] != "all-to-all"])
 def test_a_size_that_does_not_divide_costs_at_most_the_next_that_does(
     collective, algorithm, workers, elements
 ):
@@ -176,8 +175,8 @@ def pipelining(workers, size, blocks):
     return Network((depth - 1) * size * per_byte / 4 / c or 1.0, NETWORK.beta, NETWORK.gamma)
 
 
-@pytest.mark.parametrize("workers", [k for k in COUNTS if k > 1])
-@pytest.mark.parametrize("blocks", [1, 2, 3, 7])
+@every("workers", [k for k in COUNTS if k > 1])
+@every("blocks", [1, 2, 3, 7])
 def test_the_double_tree_is_priced_like_its_slowest_schedule(workers, blocks):
     """The colours of some edges can be swapped, which saves one round each way at the most."""
     blocks = blocks if workers > 3 else 1  # trees of depth 1 have nothing to pipeline
@@ -239,8 +238,8 @@ PUBLISHED = {
 }
 
 
-@pytest.mark.parametrize("doublings", [1, 2, 3, 5, 10, 20])
-@pytest.mark.parametrize(("collective", "algorithm"), PUBLISHED)
+@every("doublings", [1, 2, 3, 5, 10, 20])
+@every("collective, algorithm", PUBLISHED)
 def test_powers_of_two_cost_what_thakur_rabenseifner_and_gropp_print(
     collective, algorithm, doublings
 ):

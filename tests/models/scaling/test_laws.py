@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from scalelab.models.scaling import laws, speedup
+from tests.cases import every
 
 WORKERS = st.integers(1, 10**6)
 SERIAL = st.floats(0, 1)
@@ -74,9 +75,9 @@ def makespan(serial_tasks, parallel_tasks, workers):
     return max(free)
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3, 8, 12])
-@pytest.mark.parametrize("serial_tasks", [0, 1, 24, 480])
-@pytest.mark.parametrize("growth", [1, 2, 5])
+@every("workers", [1, 2, 3, 8, 12])
+@every("serial_tasks", [0, 1, 24, 480])
+@every("growth", [1, 2, 5])
 def test_a_simulated_schedule_gains_what_the_memory_bounded_law_says(workers, serial_tasks, growth):
     """240 parallel tasks divide evenly here; grown, they run once on one worker and once on K."""
     serial = serial_tasks / (serial_tasks + 240)
