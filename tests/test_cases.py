@@ -17,8 +17,11 @@ def test_each_case_that_fails_is_named_and_the_others_are_not():
     with pytest.raises(pytest.fail.Exception) as failed:
         between(tmp_path=None)
     said = str(failed.value)
-    assert "5: " in said and "(3, 'three')" in said and "(4, 'four')" in said
-    assert not said.startswith("1: ") and "\n1: " not in said
+    assert "5: " in said
+    assert "(3, 'three')" in said
+    assert "(4, 'four')" in said
+    assert not said.startswith("1: ")
+    assert "\n1: " not in said
 
 
 def test_only_fixtures_are_asked_for():

@@ -25,7 +25,7 @@ FLAGS = (
 ORNAMENTS = ("*/_static/mathjax/*", "*/_static/scripts/fontawesome*")
 PATIENCE = 120_000  # milliseconds, a safety net: nothing here says how fast a machine is
 MOST = 12  # faults that one report lists
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 SETTLED = """async () => {
   await window.MathJax?.startup?.promise;
   await document.fonts.ready; // MathJax asks for its fonts only now
