@@ -23,7 +23,7 @@ from frontispiece import fan
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "_build" / "html"
 TARGET = ROOT / "_build" / "pdf" / "scalelab.pdf"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 SUBTITLE = "Measure, model, predict and judge how AI scales, on your own machine"
 BINDING = Path(__file__).with_name("binding.js").read_text(encoding="utf-8")
 LOOKS = Path(__file__).with_name("binding.css").read_text(encoding="utf-8")
@@ -53,7 +53,9 @@ def printed(target: Path, names: Collection[str] = ()):
     if browser is None:
         sys.exit(f"pdf: one of {', '.join(BROWSERS)} must be installed: it prints the book")
     with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        chromium = play.chromium.launch(
+            executable_path=browser, args=["--no-sandbox", "--font-render-hinting=none"]
+        )
         tab = chromium.new_page(color_scheme="light")
         bind(tab, names)
         options = {"prefer_css_page_size": True, "print_background": True}
