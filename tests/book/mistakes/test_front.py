@@ -20,7 +20,7 @@ def test_the_planner_says_how_much_longer_two_programs_took_than_planned():
     text = page("planner.md")
     longer = {}
     for name, took, planned in re.findall(
-        r"^\| (\S+) .*?\| \d+ \| ([\d.]+) s \| ([\d.]+) s \|", text, re.MULTILINE
+        r"^\| (\S+) .*?\| [\d,]+ \| ([\d.]+) s \| ([\d.]+) s \|", text, re.MULTILINE
     ):
         longer.setdefault(name, []).append(100 * (float(took) / float(planned) - 1))
     said = {
