@@ -16,7 +16,7 @@ KINDS = ("line", "dashed", "edge", "joined", "points", "band", "part", "lane")
 @dataclass(frozen=True)
 class Axis:
     """One axis: its label, whether it is logarithmic, limits where the data should not choose them, and what
-    its ticks are called where that is not their number.
+    its ticks are called where that is not their number. `told` is what its table calls places without a tick.
     """
 
     label: str
@@ -25,6 +25,7 @@ class Axis:
     high: float | None = None
     ticks: tuple[float, ...] = ()
     names: tuple[str, ...] = ()
+    told: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,9 @@ def number(value: float) -> str:
 
 
 def called(axis: Axis) -> Callable[[float], str]:
-    """Return how places on an axis are told: by the names of its ticks, and elsewhere by their numbers."""
-    names = {tick: name for tick, name in zip(axis.ticks, axis.names, strict=False) if name.strip()}
+    """Return how places on an axis are told: by what they are called, and elsewhere by their numbers."""
+    ticks = zip(axis.ticks, axis.names, strict=False)
+    names = dict(axis.told) | {tick: name for tick, name in ticks if name.strip()}
     return lambda place: names.get(float(place), "") or number(place)
 
 

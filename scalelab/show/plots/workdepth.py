@@ -78,7 +78,7 @@ def watch(workers: float, which: str) -> Chart:
             "Busy": f"{timetable.efficiency:.0%} of the workers' time",
         },
         MODEL,
-        "A lane that is empty before the last bar ends is a worker who waits for others. "
+        "Of the K lanes, one that is empty before the last bar ends is a worker with nothing to do. "
         "Whatever the number of workers, the last bar ends between the two dashed lines.",
     )
 
@@ -232,8 +232,8 @@ def ran(
             "Busy": f"{measured.efficiency:.0%} of the workers' time",
         },
         stamp,
-        "Compare the two halves: in the lower one a longer bar is a product that took longer than alone, and "
-        "a gap is a thread that waited.",
+        "Compare the two halves: in the lower one a longer bar is a product that took longer than one did "
+        "alone, and a gap is a thread that waited.",
     )
 
 
@@ -298,11 +298,13 @@ def sums(count: int, handing: Sequence[float], most: int = 512) -> Chart:
 
 def nights(title: str, schedules: Mapping[str, Schedule], long: float) -> Chart:
     """Schedules below one another, lane by lane in hours; tasks of at least `long` are told apart."""
-    rows, ticks = sum(one.workers + 2 for one in schedules.values()), []
+    rows = sum(one.workers + 2 for one in schedules.values())
+    ticks, told = [], []
     chosen: dict[bool, list] = {False: [], True: []}
     first = float(rows)
-    for one in schedules.values():
+    for name, one in schedules.items():
         ticks.append(first - (one.workers + 1) / 2)
+        told += [(first - gpu, f"{name}: GPU {gpu}") for gpu in range(1, one.workers + 1)]
         for slot in one.timeline:
             chosen[slot.finish - slot.start >= long - 1e-9].append((slot, first - _at_worker(slot)))
         first -= one.workers + 2
@@ -318,7 +320,7 @@ def nights(title: str, schedules: Mapping[str, Schedule], long: float) -> Chart:
     return Chart(
         title,
         Axis("hours", low=0.0),
-        Axis("", low=0.0, high=float(rows), ticks=tuple(ticks), names=tuple(schedules)),
+        Axis("", False, 0.0, float(rows), tuple(ticks), tuple(schedules), tuple(told)),
         tuple(series),
         {
             name: f"ends after {one.makespan:.2f} h, {one.efficiency:.0%} busy"

@@ -474,7 +474,7 @@ WRONG = {
         (2, "is multiplied by the second", _scan("a * a2, b + b2")),
         (2, "is added, not multiplied", _scan("a * a2, b * b2")),
         (2, "two factors in a row multiply", _scan("a + a2, a2 * b + b2")),
-        (2, "after one round each place holds two", _scan(grow="n")),
+        (2, "after one round no place holds more than two", _scan(grow="n")),
         (
             3,
             "the next round must reach twice as far",

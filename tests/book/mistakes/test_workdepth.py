@@ -265,6 +265,7 @@ def test_a_tree_reaches_half_of_the_workers_in_its_outer_rounds_and_the_ring_all
     said = CHAPTER["collective-graph-read"]
     assert "at half of them in the first round and in the last, and at fewer in between" in said
     assert "from four workers on it needs fewer rounds" in said
+    assert "a point after round 0 is a message that has come in" in said  # at 0 are the inputs
 
 
 def test_three_late_tasks_and_not_one_keep_the_pool_of_sixteen_above_its_bound():
@@ -393,3 +394,98 @@ def test_as_many_workers_as_parallelism_over_floor_may_just_keep_the_floor():
     for folder in ("solutions", "exercises"):
         text = (ROOT / folder / "06_workdepth/06_workdepth.ipynb").read_text(encoding="utf-8")
         assert "below the floor for every K above parallelism / floor." in text
+
+
+def test_an_interleaved_stage_waits_half_as_long_in_all_though_not_each_time():
+    """Stage 1 waits 4, 1 and 1 in 1F1B, and no wait of the interleaved one lasts 2."""
+
+    def waits(chunks):
+        timetable = graphs.placed(graphs.pipeline.dag(3, 6, chunks=chunks))
+        mine = [slot for slot in timetable.timeline if slot.worker == 0]
+        gaps = [b.start - a.finish for a, b in itertools.pairwise(mine) if b.start > a.finish]
+        busy = dict.fromkeys(range(3), 0.0)
+        for slot in timetable.timeline:
+            busy[slot.worker] += slot.finish - slot.start
+        return gaps, [timetable.makespan - one for one in busy.values()]
+
+    (gaps, plain), (shorter, interleaved) = waits(1), waits(2)
+    assert gaps == [4, 1, 1]
+    assert max(shorter) < 4 / 2
+    assert plain == [2 * one for one in interleaved] == [6, 6, 6]
+    assert "and waits for half as long in all." in CHAPTER["pipeline-interleaved"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
+def test_the_depth_of_a_product_of_matrices_is_whole_whatever_their_size(size):
+    product = graphs.matrix_product(size, size, size)
+    assert graphs.work(product) == size**2 * (2 * size - 1)
+    assert graphs.depth(product) == 1 + np.ceil(np.log2(size))
+    assert r"depth $1 + \lceil \log_2 n \rceil$" in CHAPTER["parallelism-read"]
+
+
+def test_of_all_times_a_step_of_the_scheduler_hands_out_tasks_and_nothing_shrinks():
+    """Every second step does neither; every moment is one or the other."""
+    (drawing,) = drawings.graphs.greedy("", graphs.tree_sum(16), {"4": (4, "first ready")})
+    left = [(f.facts["Work left"], f.facts["Longest chain left"]) for f in drawing.frames]
+    assert left[0] == left[1]
+    assert left[1:-1:2] == left[:-2:2]
+    assert "At every moment it is one or the other" in CHAPTER["bounds-drawing-read"]
+
+
+@pytest.mark.parametrize(("which", "workers"), [("sum, as a tree", 8), ("map 16, reduce 4", 12)])
+def test_an_empty_lane_is_a_worker_with_nothing_to_do_and_no_lane_is_beyond_the_workers(
+    which, workers
+):
+    """At the end nobody waits for anything any more, and the rows above K are no lanes."""
+    chart = figures.watch(workers, which)
+    timeline = graphs.greedy(figures.CHOICES[which](), workers).timeline
+    last = max(slot.start for slot in timeline)
+    assert sum(slot.finish > last for slot in timeline) < workers
+    assert chart.y.high > workers + 1
+    assert chart.see.startswith("Of the K lanes, one that is empty before the last bar ends")
+    assert "a worker with nothing to do." in chart.see
+
+
+ASSIGNMENT = {
+    folder: (ROOT / folder / "06_workdepth/06_workdepth.ipynb").read_text(encoding="utf-8")
+    for folder in ("solutions", "exercises")
+}
+
+
+def test_brent_promises_fewer_than_127_workers_where_the_length_of_a_map_varies():
+    """The best answer of 2.4 planned with 127 then, and on so many the floor of 0.8 is lost."""
+    even = graphs.map_reduce(1000, 10)
+    assert int(graphs.busy_workers(graphs.work(even) / graphs.depth(even), 0.8)) == 127
+    lengths = np.random.default_rng(36).exponential(size=1000)
+    lengths *= 1000 / lengths.sum()
+    varied = even.copy()
+    for node, length in enumerate(lengths):
+        assert varied.nodes[node]["op"] == "map"
+        varied.nodes[node]["weight"] = length
+    work, depth = graphs.work(varied), graphs.depth(varied)
+    assert work == pytest.approx(1010)
+    assert graphs.busy_workers(work / depth, 0.8) < 127 / 2
+    assert graphs.greedy(varied, 127).efficiency < 0.8
+    said = "worked out anew: the longest map makes the depth longer, and 127 becomes fewer."
+    assert ASSIGNMENT["solutions"].count(said) == 2
+
+
+@pytest.mark.parametrize(("short", "last"), [(224, 2), (240, 3), (256, 3)])
+def test_a_task_that_started_too_late_may_be_too_short_to_matter(short, last):
+    """The time of job c is the sum of the two then as well, and twice the workers are what helps."""
+    job = graphs.independent([1] * short + [last])
+    ends = graphs.greedy(job, 16).makespan
+    assert ends == short / 16 + last
+    assert ends < 1.5 * graphs.greedy(job, 16, "longest").makespan
+    assert ends >= 1.5 * graphs.greedy(job, 32).makespan
+    for text in ASSIGNMENT.values():
+        assert "something started too late: see how much there is to gain." in text
+
+
+def test_after_a_round_that_reaches_one_back_the_first_place_still_holds_one():
+    before = "abcdef"
+    held = [before[0], *(a + b for a, b in itertools.pairwise(before))]
+    assert [len(one) for one in held] == [1, 2, 2, 2, 2, 2]
+    for text in ASSIGNMENT.values():
+        assert "every place but the first holds two" in text
+        assert "after one round no place holds more than two" in text
