@@ -394,9 +394,9 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
             "A ring gets half the link at": units.text(workers * latency * speed, "B"),
         },
         MODEL,
-        "The lowest line is the fastest. Left the lines are apart as their rounds are, and the further right "
-        "the more as their bytes are; where the dashes of halving-doubling lie on another line, the two cost "
-        "the same.",
+        "The lowest line is the fastest. The further left, the more the lines are apart as their rounds are, "
+        "and the further right, the more as their bytes are; where the dashes of halving-doubling lie on "
+        "another line, the two cost the same.",
     )
 
 

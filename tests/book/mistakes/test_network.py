@@ -624,3 +624,63 @@ def test_of_this_long_a_sweep_one_interval_in_ten_misses_and_of_short_ones_more(
     ).regimes
     assert 5e-6 < line.latency.low < 1.01 * 5e-6  # by a hair
     assert "as one in ten should; of shorter sweeps a few more do" in CELLS["fit-yours-text"]
+
+
+@pytest.mark.parametrize("workers", [2, 4, 8, 64])
+@pytest.mark.parametrize("blocks", [1, 2, 4])
+def test_halving_doubling_takes_no_more_than_two_trees_and_between_two_workers_no_less(
+    workers, blocks
+):
+    """Not fewer rounds and bytes at every power of two: two workers swap halves either way."""
+    best, trees = messages.halving_doubling(workers), messages.double_binary_tree(workers, blocks)
+    assert len(best.rounds) <= len(trees.rounds)
+    assert paid(best) <= paid(trees)
+    if (workers, blocks) == (2, 1):
+        assert (len(best.rounds), paid(best)) == (len(trees.rounds), paid(trees))
+    said = "needs no more rounds and waits for no more bytes"
+    assert said in CELLS["trees-drawing-read"]
+
+
+def test_the_shortest_message_of_the_explorer_is_not_short_on_its_slowest_link():
+    """1 kB at 2 µs and 1.25 GB/s is 0.4 n-half, so left the lines are not yet apart as their rounds are."""
+    wire = Network(alpha=2e-6, beta=1 / 1.25e9)
+    assert 1e3 / network.half_size(wire) == pytest.approx(0.4)
+    trees, halves = (
+        collectives.all_reduce(1e3, 1024, wire, name)
+        for name in ("binomial tree", "halving-doubling")
+    )  # of as many rounds
+    assert trees / halves == pytest.approx(1.35, abs=0.01)
+    assert "The further left, the more" in figures.choice(64, 1e6, 5e-6, 50e9).see
+    assert "Where messages are far shorter than $n_{1/2}$" in CELLS["explore-read-on"]
+    assert "hardly moves the left end" in CELLS["explore-read"]
+
+
+def test_rounds_alone_make_twenty_times_only_where_the_whole_message_is_short():
+    """Question 1.4: a ring's messages may be short and doubling's not, for it sends everything."""
+    (asked,) = (c["source"] for c in TASKS.cells if c["id"] == "question-1-4")
+    assert "the all-reduce of 64 workers, which is of far fewer bytes than $n_{1/2}$" in asked
+
+    def gain(size):
+        ring, doubling = (
+            collectives.all_reduce(size * network.half_size(SLOW), 64, SLOW, name)
+            for name in ("ring", "recursive doubling")
+        )
+        return ring / doubling
+
+    assert gain(0.01) == pytest.approx(126 / 6, rel=0.02)
+    assert gain(64 * 0.1) < 4  # each message of the ring a tenth of n-half
+
+
+def test_what_a_ring_and_halving_doubling_share_is_no_constant():
+    """The hint to 2.2 asks what is the same for both: the bytes, which grow with the workers."""
+    (asked,) = (c["source"] for c in TASKS.cells if c["id"] == "question-2-2")
+    assert "the same for both at every K" in asked
+    shares = [
+        {
+            algorithms.traffic(1.0, k, CARD, "all-reduce", name).moved
+            for name in ("ring", "halving-doubling")
+        }
+        for k in (2, 4, 1024)
+    ]
+    assert [len(one) for one in shares] == [1, 1, 1]
+    assert len(set.union(*shares)) == 3
