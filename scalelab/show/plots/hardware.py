@@ -270,7 +270,7 @@ def budget(
             if fits.size
             else "no number here",
             "Each of 64 needs": units.text(1e9 * below[at], "B"),
-            "Most of that": f"{largest}, {units.text(parts[largest][at], 'B')}",
+            "The largest part": f"{largest}, {units.text(parts[largest][at], 'B')}",
         },
         MODEL,
         "What is split gets thinner towards the right; what is not keeps its thickness on any number of "
@@ -403,7 +403,7 @@ def up_or_out_by_size(
             Points(f"up: as many {BIG} as hold it", models / 1e9, up, tone=2),
         ),
         {
-            "Up wins from": "the start"
+            "Up wins for good from": "the start"
             if first == 0
             else f"{units.text(since / 1e9)} billion parameters"
             if first < len(sizes)

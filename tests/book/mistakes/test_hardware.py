@@ -159,7 +159,7 @@ def test_the_size_from_which_up_wins_is_named_as_exactly_as_it_is_written():
         old, new = (np.ceil(16 * sizes / d.memory) for d in (small, big))
         lost = price / (989.5 / 312) * (1 + serial * (new - 1)) >= 1 + serial * (old - 1)
         exact = sizes[np.flatnonzero(lost)[-1] + 1] / 1e9
-        named = figures.up_or_out_by_size(price, serial).readouts["Up wins from"]
+        named = figures.up_or_out_by_size(price, serial).readouts["Up wins for good from"]
         assert float(named.split()[0]) == pytest.approx(exact, rel=6e-3)
 
 
@@ -515,5 +515,60 @@ def test_a_size_that_one_device_just_holds_is_rounded_to_the_nearest(price, seri
     """As the figure opens up wins from a second A100 on: 42.95 GB hold 2.684 billion, and it said 2.69."""
     held = hardware.device(figures.SMALL).memory / 16e9
     assert held == pytest.approx(2.684, abs=5e-4)
-    named = figures.up_or_out_by_size(price, serial, grows).readouts["Up wins from"]
+    named = figures.up_or_out_by_size(price, serial, grows).readouts["Up wins for good from"]
     assert named == f"{held:.2f} billion parameters"
+
+
+def test_the_cards_of_h100s_are_slower_than_their_arithmetic_and_those_of_a100s_are_not():
+    """It was said of the view above, which starts from the reader's own box."""
+
+    def times(name):
+        return figures.way_out(name, 16, 0.4).readouts["Activations over the cards"].split()[0]
+
+    sent = 4 * 80 * 2 * 7 / 8 * 4096 * 8192 * 2  # bytes: four sums in each of 80 layers, by ring
+    for name, card, peak in (("DGX A100", 25e9, 312e12), ("DGX H100", 50e9, 989.5e12)):
+        computes = 6 * 70e9 * 4096 / 8 / (0.4 * peak)
+        assert float(times(name)) == pytest.approx(sent / card / computes, rel=5e-3)
+    assert "DGX A100" in figures.BOX.values
+    assert float(times("DGX A100")) < 1 < float(times("DGX H100"))
+    assert "on H100s, at 40% of their peak, they would stay above" in cell("edge-read")
+
+
+def test_the_largest_part_of_a_view_is_not_called_most_of_it():
+    """With the optimizer's part split these are the activations, with 183 of 476 GB."""
+    said = figures.budget("H100 SXM", "train", 70, "optimizer", 1, 8192).readouts
+    whole, part = (
+        float(re.search(r"([\d.]+) GB", said[key])[1])
+        for key in ("Each of 64 needs", "The largest part")
+    )
+    assert whole == pytest.approx(4 * 70 + 12 * 70 / 64 + 34 * 8192 * 80 * 8192 / 1e9, rel=5e-3)
+    assert said["The largest part"].startswith("activations")
+    assert part < whole / 2
+
+
+def test_900_gb_a_second_are_both_directions_of_one_device_and_one_of_another():
+    """The trap named none, under a table with 900 in one direction, the B200's."""
+    one_way = {name: hardware.device(name).link.bandwidth for name in ("H100 SXM", "B200 SXM")}
+    assert 2 * one_way["H100 SXM"] == one_way["B200 SXM"] == 900e9
+    assert 'An H100\'s "900 GB/s" adds up both directions' in cell("sheet-traps")
+
+
+def test_a_film_of_one_frame_is_not_said_to_have_no_serial_share():
+    """More machines shorten nothing of it, and a message said that no share is serial."""
+    sheets = "\n".join(Notebook(ROOT / "solutions" / "02_hardware" / "02_hardware.ipynb").code)
+    assert re.search(r"frames=\[1, ", sheets)
+    assert "works an hour on a frame, in one piece" in sheets
+    assert "no share of the film is serial" not in sheets
+
+
+def test_a_size_from_which_up_wins_is_one_below_which_it_may_have_won_for_a_while():
+    """The lines cross twelve times, and it was said that up wins from no size."""
+    small, big = (hardware.device(name) for name in (figures.SMALL, figures.BIG))
+    sizes = np.geomspace(1e9, 1e12, 20_001)
+    share = 0.1 / (0.1 + 0.9 * sizes / 70e9)
+    out, up = (1 + share * (np.ceil(16 * sizes / d.memory) - 1) for d in (small, big))
+    wins = 7 / (989.5 / 312) * up < out
+    assert np.abs(np.diff(wins.astype(int))).sum() == 12
+    assert not wins[-1]
+    said = figures.up_or_out_by_size(7, 0.1, "no").readouts
+    assert said["Up wins for good from"] == "no size up to 1,000 billion"

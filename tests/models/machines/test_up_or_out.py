@@ -122,10 +122,10 @@ def test_from_the_size_that_the_figure_names_on_up_always_wins(price, serial):
     chart = figures.up_or_out_by_size(price, serial)
     out, up = (np.asarray(one.y) for one in chart.series)
     since = {"the start": 0, "no size up to 1,000 billion": len(out)}.get(
-        chart.readouts["Up wins from"]
+        chart.readouts["Up wins for good from"]
     )
     if since is None:
-        named = float(chart.readouts["Up wins from"].removesuffix(" billion parameters"))
+        named = float(chart.readouts["Up wins for good from"].removesuffix(" billion parameters"))
         since = int(np.searchsorted(chart.series[0].x, named * (1 - 5e-3)))  # three digits
     assert all(up[since:] < out[since:])
     assert since == 0 or up[since - 1] >= out[since - 1]
