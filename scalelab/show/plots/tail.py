@@ -294,8 +294,8 @@ def growth(
         Axis("mean response of a second, ms", log=True, ticks=(10, 100, 1000, 10_000)),
         tuple(series),
         stamp=MODEL,
-        see="Three of the policies have good and bad seconds, and come back from the bad ones. Uncancelled "
-        "copies do not come back: each bad second makes the copies that make the next one worse.",
+        see="Three of the policies have good and bad seconds. Uncancelled copies do not come back from the "
+        "bad ones: these make the copies that make the next ones worse.",
     )
 
 

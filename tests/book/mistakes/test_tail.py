@@ -548,3 +548,30 @@ def test_a_pool_that_is_said_not_to_be_overloaded_has_time_to_spare():
     (servers,) = re.findall(r"\((\[.*\]), \"so many are not overloaded", source)
     for (rate, service, *_), count in zip(eval(plans), eval(servers), strict=True):
         assert rate * service < count
+
+
+def test_a_client_that_catches_up_tells_of_those_that_it_sent_late():
+    """Said was "of none that it sent late", beside "1 of 10": it tells of all ten, from their sending."""
+    plan, take = 0.030 * np.arange(10), np.full(10, 0.010)
+    take[2] += 0.150
+    last = show.drawings.waiting.load_test("one client", plan, take, 0.050, waits=True).frames[-1]
+    free, told = 0.0, []
+    for due, took in zip(plan, take, strict=True):
+        sent = max(due, free)
+        free = sent + took
+        told.append(free - sent)
+    slow = sum(one > 0.050 for one in told)
+    assert last.facts["What the test tells"].startswith(f"{slow} of {len(told)} over")
+    assert f"counts from when it sent each, and tells of {slow} slow request." in last.caption
+    assert "of none" not in last.caption
+
+
+def test_pauses_that_a_client_notices_may_be_shorter_than_those_of_the_drill():
+    """107 pauses of 7.99 s, the public answer, do not fit into a test of 212 s."""
+    names = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(ASKED["numbers-3-2"], names)
+    drill = names["drill"]
+    until = drill.seconds * drill.per_second // 100 + 1
+    assert until * drill.pause > drill.seconds
+    assert "the fewest pauses, however short," in ASKED["question-3-2"]

@@ -50,7 +50,7 @@ def load_test(
     return watched(
         name,
         f"{units.counted(len(found), 'request')}, one pause",
-        "Circles with numbers are requests. They wait in line, sit in the box of the server, and gather at "
+        "Circles with numbers are requests. They wait, sit in the box of the server, and gather at "
         "the right. Below, each has a row: from when it was planned to its answer.",
         rows,
         [*due, *(one.left for one in found)],
@@ -139,7 +139,8 @@ def _end(found, due, limit, waits):
     planned = [one.left - at for one, at in zip(found, due, strict=True)]
     if waits:
         return (
-            f"All are answered. The client tells of {_slow(told, limit)} slow request, and of none that it "
-            f"sent late. From the plan, {_slow(planned, limit)} were slow."
+            "All are answered. The client counts from when it sent each, and tells of "
+            f"{units.counted(_slow(told, limit), 'slow request')}. "
+            f"From the plan, {_slow(planned, limit)} were slow."
         )
     return f"All are answered, and {_slow(told, limit)} of the answers came after more than {ms(limit)} ms."
