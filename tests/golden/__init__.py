@@ -75,7 +75,7 @@ def shown(notebook) -> dict[str, str]:
 def words(notebook) -> dict[str, str]:
     """Return all that each cell of an executed notebook shows, as words."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.outputs]
-    return {cell.id: " ".join(" ".join(map(_words, cell.outputs)).split()) for cell in cells}
+    return {cell.id: " ".join("".join(map(_words, cell.outputs)).split()) for cell in cells}
 
 
 def numbers(text: str) -> set[str]:
@@ -89,14 +89,14 @@ def numbers(text: str) -> set[str]:
 
 def _words(output) -> str:
     if output.output_type == "stream":
-        return output.text
+        return output.text  # as it came: what one cell prints may arrive in two pieces, cut in a word
     data = output.get("data", {})
     if "text/html" not in data:
-        return data.get("text/plain", "")
+        return f" {data.get('text/plain', '')} "
     soup = BeautifulSoup(data["text/html"], "html.parser")
     for hidden in soup(["script", "style"]):
         hidden.decompose()
-    return soup.get_text(" ")
+    return f" {soup.get_text(' ')} "
 
 
 def _digest(text: str) -> str:
