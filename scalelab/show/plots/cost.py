@@ -76,7 +76,7 @@ def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> C
 def worth(compute: float, exchange: float, hourly: float, values: Values) -> Chart:
     """Price and wait of a step together, over sizes, in multiples of the least: for each value of an hour."""
     # The best sizes too, or the table would read a chord beside each least.
-    bests = sizing.size_worth(compute, exchange, hourly, values)
+    bests = np.atleast_1d(sizing.size_worth(compute, exchange, hourly, values))
     sizes = np.union1d(np.geomspace(1, 1024, 61).round(), bests)
     seconds = compute / sizes + exchange
     series = []
