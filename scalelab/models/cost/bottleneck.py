@@ -45,8 +45,8 @@ ADVICE = {
         "the maximum over more workers will be larger."
     ),
     "mixed: other": (
-        "No single wall yet. Most of what is lost is neither communication nor waiting: look for "
-        "it in the input, in launches, in a pipeline's bubble, in checkpoints."
+        "No single wall yet. The largest part of what is lost is neither communication nor waiting: look "
+        "for it in the input, in launches, in a pipeline's bubble, in checkpoints."
     ),
 }
 

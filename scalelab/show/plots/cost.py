@@ -75,12 +75,13 @@ def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> C
 
 def worth(compute: float, exchange: float, hourly: float, values: Values) -> Chart:
     """Price and wait of a step together, over sizes, in multiples of the least: for each value of an hour."""
-    sizes = np.unique(np.geomspace(1, 1024, 61).round())
+    # The best sizes too, or the table would read a chord beside each least.
+    bests = np.atleast_1d(sizing.size_worth(compute, exchange, hourly, values))
+    sizes = np.union1d(np.geomspace(1, 1024, 61).round(), bests)
     seconds = compute / sizes + exchange
     series = []
-    for tone, value in enumerate(values, 1):
+    for tone, (value, best) in enumerate(zip(values, bests, strict=True), 1):
         both = (hourly * sizes + value) * seconds
-        best = float(sizing.size_worth(compute, exchange, hourly, value))
         least = (hourly * best + value) * (compute / best + exchange)
         series += [
             Points(f"an hour at ${value:g}", sizes, both / least, tone=tone),
@@ -132,9 +133,9 @@ def per_million(workers: Values, dollars: Mapping[str, ArrayLike]) -> Chart:
             for tone, (name, amounts) in enumerate(dollars.items(), 1)
         ),
         stamp=MODEL,
-        see="A batch that grows pays most of its exchange with the first GPUs, and is flat from there on. "
-        "Both start alike. The one that stays is cheaper on 8 GPUs, and dearer from 64 on: with each step it "
-        "has less to compute for the same exchange.",
+        see="A batch that grows pays most of its exchange with the first GPUs, and is nearly flat from there "
+        "on. Both start alike. The one that stays is cheaper on 8 GPUs, where each has more samples for the "
+        "same exchange, and dearer from 64 on, where each has fewer.",
     )
 
 
@@ -245,8 +246,8 @@ def classes(job: step.Step, workers: ArrayLike) -> Chart:
             ),
         ),
         stamp=MODEL,
-        see="A class begins where both lines have passed their thresholds. Between the dashed lines "
-        "no class has been named, and that is where a step first shows what will limit it.",
+        see="Each class holds where both lines have passed its thresholds. With 70 to 90% of computing, or "
+        "10 to 30% of communicating, neither does, and that is where a step first shows what will limit it.",
     )
 
 
@@ -394,7 +395,7 @@ def night(
 
 def preemptions(price: float, machines: Values, useful: float = 24 * 3600.0) -> Chart:
     """The bill of a day's job on spot machines over that on demand, by formula and run by run."""
-    line = np.geomspace(min(machines), max(machines), 40)
+    line = np.union1d(np.geomspace(min(machines), max(machines), 40), machines)
 
     def offer(count):
         return spot.Spot(price, failures.mean_time_to_failure(DAY, count), write=60, restart=300)
@@ -421,7 +422,7 @@ def preemptions(price: float, machines: Values, useful: float = 24 * 3600.0) -> 
             ),
         ),
         stamp=MODEL,
-        see="The runs lie about the formula. Where their curve crosses the dashed line the discount is used "
+        see="The runs lie around the formula. Where their curve crosses the dashed line the discount is used "
         "up, and from there on spot is the dearer offer.",
     )
 
@@ -490,8 +491,8 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
         Axis("days until the model is trained", log=True, ticks=(0.25, 0.5, 1, 2, 4, 8)),
         Axis("bill, dollars", log=True, ticks=(1e3, 3e3, 1e4, 3e4, 1e5)),
         (
-            Points("8 GPUs (below) to 256 (above)", days[::-1], bills[::-1], tone=1),
-            Points("sizes, doubling upward", days[::-1], bills[::-1], "points", tone=1),
+            # No size lies between two, so the table reads none there.
+            Points("8 GPUs (below) to 256 (above)", days[::-1], bills[::-1], "joined", tone=1),
             Points("deadline", [deadline, deadline], [1e3, 1e5], "dashed", tone=0),
             Points("budget", [0.25, 8], [budget, budget], "dashed", tone=4),
             Points(

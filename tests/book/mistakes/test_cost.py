@@ -436,3 +436,22 @@ def test_on_16_of_the_workers_of_section_41_6_a_third_of_the_time_does_not_divid
     assert 0.6 < divided / 16 / (constant + divided / 16) < 0.7
     for cell in ("question-3-4", "answer-3-4"):
         assert "most of the time is work that divides" in SOLUTION[cell]
+
+
+def test_at_the_size_worth_its_money_wait_and_price_are_not_equal():
+    """With an hour at $100 one pays $151 an hour for 76 GPUs: what balances are two of the four parts."""
+    best = cost.size_worth(25.6, 0.224, hourly=2.0, value=100.0)
+    assert 2.0 * best > 1.5 * 100.0
+    assert 2.0 * best * 0.224 == pytest.approx(100.0 * 25.6 / best)
+    (line,) = [one for one in CHAPTER["summary"].splitlines() if "K^*" in one]
+    assert "price and wait together are least" in line
+
+
+def test_of_gpt_3_over_bloom_what_was_counted_is_as_much_as_the_hardware():
+    """22 is 7.5 of the grids and 3.0 of the energies, and BLOOM's would be twice as much, all counted."""
+    grids, energies = 429 / 57, 1287e3 / 433.196e3
+    assert grids * energies == pytest.approx(22, rel=0.02)
+    assert grids > 2 * energies
+    assert energies / 2 < 2  # what is left to the hardware, where twice is the count
+    assert "twice as much with everything around them" in CHAPTER["joules-public-read"]
+    assert "the rest is the hardware, and what was counted" in CHAPTER["joules-public-read"]

@@ -83,6 +83,17 @@ def test_a_mixed_step_names_the_largest_loss(utilization, communication, waiting
         assert lost[kind.removeprefix("mixed: ")] == max(lost.values())
 
 
+def test_the_largest_of_three_losses_need_not_be_most_of_what_is_lost():
+    """The advice said "most of what is lost" wherever neither communication nor waiting was the largest."""
+    busy, talks, waits = 0.70, 0.10, 0.09
+    other = 1 - busy - talks - waits
+    assert bottleneck.classify(busy, talks, 0, waits) == "mixed: other"
+    assert other < 0.5 * (1 - busy)
+    said = bottleneck.advice("mixed: other")
+    assert "Most of what is lost" not in said
+    assert "The largest part of what is lost is neither" in said
+
+
 def test_every_class_has_advice_and_can_occur():
     grid = [0, 0.05, 0.08, 0.11, 0.2, 0.35, 0.6, 0.8, 0.95, 1]
     found = {bottleneck.classify(*shares) for shares in itertools.product(grid, repeat=4)}

@@ -6,7 +6,8 @@ import pytest
 from scalelab.curves import fit, predict
 from scalelab.curves.rows import Rows
 from scalelab.models import waiting
-from scalelab.models.cost import mfu, step
+from scalelab.models.cost import bottleneck, mfu, step
+from scalelab.models.machines import failures
 from scalelab.show.plots import cost as figures
 
 JOB = step.Step(512, 20, 1.4e9, lambda size, workers: 0.2 + 0 * workers, stages=2, accumulation=4)
@@ -238,3 +239,47 @@ def test_a_utilization_of_many_gpus_has_lost_to_scaling_too():
     assert used[1] / used[0] == pytest.approx(ratio)
     assert ratio < 0.9
     assert "within a GPU and between GPUs" in figures.arithmetic({"a": 0.4}).see
+
+
+def test_the_table_of_price_and_wait_reads_one_at_each_least():
+    """A chord between two whole sizes read 1.001 there."""
+    chart = figures.worth(25.6, 0.224, hourly=2.0, values=(10, 100, 1000))
+    rows = [dict(zip(chart.columns(), row, strict=True)) for row in chart.rows()]
+    for value, best in ((10, 24), (100, 76), (1000, 239)):
+        (row,) = [one for one in rows if one[f"least at {best}"]]
+        assert row[f"least at {best}"] == row[f"an hour at ${value}"] == "1"
+
+
+def test_the_table_of_preempted_runs_reads_the_formula_at_their_sizes():
+    """A chord read 0.8594 on 128, where the formula says 0.8591."""
+    sizes = [1, 8, 32, 64, 128, 256]
+    chart = figures.preemptions(0.35, sizes)
+    at = chart.columns().index("expected, by formula")
+    for (_, *read), machines in zip(chart.rows(), sizes, strict=True):
+        between = 86400 / machines
+        tau = failures.daly_interval(60, between)
+        kept = tau / between * np.exp(-300 / between) / np.expm1((tau + 60) / between)
+        assert float(read[at - 1]) == float(f"{0.35 / kept:.4g}")
+
+
+def test_between_two_sizes_that_are_on_offer_the_table_names_no_bill():
+    """At the deadline of four days it named $2,939, between the bills of 8 and 16."""
+    chart = figures.to_buy(2.0, 4.0, 10)
+    first, *rows = [chart.columns(), *chart.rows()]
+    bills = [row[1] for row in rows]
+    assert first[1] == "8 GPUs (below) to 256 (above)"
+    assert [bool(bill) for bill in bills] == [row[0] != "4" for row in rows]
+
+
+def test_between_two_dashed_lines_of_different_classes_a_class_may_hold():
+    """On 64 a step computes for 61 and communicates for 34%: both lie between 30 and 70."""
+    job = step.Step(512, 20, 1.4e9, lambda size, k: 2 * (k - 1) * (2e-5 + size / k / 12.5e9),
+                    slowest=lambda k: waiting.normal(k, 1.0, 0.03))  # fmt: skip
+    chart = figures.classes(job, [32, 64])
+    computing, talking = drawn(chart, "computing").y[1], drawn(chart, "communicating").y[1]
+    assert 30 < talking < computing < 70
+    assert bottleneck.classify(computing / 100, talking / 100) == "communication"
+    assert "Between the dashed lines" not in chart.see
+    assert "With 70 to 90% of computing, or 10 to 30% of communicating" in chart.see
+    for busy, talks in ((0.72, 0.5), (0.88, 0.01), (0.3, 0.12), (0.99, 0.28)):
+        assert bottleneck.classify(busy, talks).startswith("mixed")
