@@ -19,15 +19,18 @@ _TONES = {"amdahl": 3, "usl": 1, "hard cap": 4}  # a law keeps its colour from f
 
 def two_readings(serial: float, measured_on: float, most: int = 1024) -> Chart:
     """A serial share read on some number of workers: what it says of a fixed and of a grown job."""
-    workers = np.unique(np.geomspace(1, most, 48).round())
+    whole = np.geomspace(1, most, 48).round()
+    workers = np.unique([*whole, *POWERS[most >= POWERS], measured_on])
     own = laws.rebase(serial, measured_on)
-    grown = laws.gustafson(workers, serial)
-    there = laws.gustafson(measured_on, serial)
+    # Where s was read both have a point, and to nine decimals it is one: noise would print as two.
+    stays = np.round(laws.amdahl(workers, own), 9)
+    grown = np.round(laws.gustafson(workers, serial), 9)
+    there = np.round(laws.gustafson(measured_on, serial), 9)
     top = speedup.ceiling(own)
     series = [
         Points("ideal S = K", workers, workers, "dashed", tone=0),
         Points("job that grows with K", workers, grown, tone=3),
-        Points("job that stays as it is", workers, laws.amdahl(workers, own), tone=1),
+        Points("job that stays as it is", workers, stays, tone=1),
         Points("where s was measured", [measured_on], [there], "points", tone=2),
     ]
     x, y = (
@@ -123,8 +126,8 @@ def two_profiles(shares: Mapping[str, tuple[float, int]], counts: Sequence[int])
         Axis("speedup over one GPU", log=True, ticks=tuple(2.0 ** np.arange(1, 9))),
         tuple(series),
         stamp=MODEL,
-        see="The lower curve has hardly anything left to gain at its last point, and the upper one still "
-        "follows the ideal: the size beside a share decides.",
+        see="The lower curve has hardly anything left to gain at its last point, and the upper one is "
+        "still far from its ceiling: the size beside a share decides.",
     )
 
 

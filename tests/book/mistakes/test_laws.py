@@ -453,3 +453,15 @@ def test_of_the_curves_of_exercise_3_the_server_turns_down_as_well():
     assert "Two curves" not in SOLUTION["exercise-3"]
     published = data.load("sysbench_cpu").workers
     assert f"{len(found.threads[0])} of the {len(published)} rows" in SOLUTION["tables-3-3"]
+
+
+def test_amdahls_law_takes_a_share_of_many_gpus_unless_one_worker_is_said_to_be_its_first():
+    """By the chapter, the run on which a share was read is K = 1; task 1.1 asked without saying so."""
+    gpus, alone, rest = 16, 30.0, 270.0
+    for times in (2, 8):
+        gain = (alone + rest) / (alone + rest / times)  # over the 16, on so many times the GPUs
+        assert scaling.amdahl(times, alone / (alone + rest)) == pytest.approx(gain)
+        over_one = (alone + gpus * rest) / (alone + rest / times)
+        assert scaling.amdahl(gpus * times, alone / (alone + rest)) < over_one / 3
+    assert "whatever it was made of" in CHAPTER["insight-one"]
+    assert "with a single worker as $K = 1$?" in SOLUTION["question-1-1"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from scalelab.show import plots
 from scalelab.show.plots import laws
 
 
@@ -27,6 +28,20 @@ def test_a_fitted_curve_passes_through_what_was_measured_and_through_its_corners
 
 def by_name(chart):
     return {one.label: one for one in chart.series}
+
+
+@pytest.mark.parametrize("serial", [0, 0.005, 0.05, 0.1, 0.5, 0.94])
+def test_the_two_readings_of_a_share_have_one_value_in_the_table_where_it_was_read(serial):
+    """At 32 workers and others the job that stays was read between its points, and stood below."""
+    for measured_on in [*plots.POWERS, 100]:
+        chart = laws.two_readings(serial, measured_on)
+        assert chart.columns()[2:] == [
+            "job that grows with K", "job that stays as it is", "where s was measured"
+        ]  # fmt: skip
+        (row,) = [row for row in chart.rows() if row[-1]]
+        by_clock = serial + (1 - serial) * measured_on
+        assert float(row[2].replace(",", "")) == pytest.approx(by_clock, rel=6e-4)
+        assert row[2] == row[3] == row[4] == chart.readouts["Speedup there"].rstrip("×")
 
 
 def test_on_one_clock_a_grown_job_has_its_serial_seconds_in_all_that_one_worker_would_do():
