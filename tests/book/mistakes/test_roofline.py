@@ -566,7 +566,7 @@ def test_the_longest_time_is_the_lowest_rate_of_the_copies_and_not_of_the_produc
     samples = data.recorded("probe").samples
     heated = [s for s in samples if s.given.get("phase") == "sustained"]
     products = [s for s in heated if s.given["format"] == "fp32"]
-    copies = [s for s in samples if (s.given["what"], s.given.get("level")) == ("copy", "DRAM")]
+    copies = [s for s in samples if (s.given.get("what"), s.given.get("level")) == ("copy", "DRAM")]
     for runs, work, lowest in ((products, "flops", False), (copies, "bytes", True)):
         longest = max(runs, key=lambda s: s.median)
         rates = [s.given[work] / s.median for s in runs]
