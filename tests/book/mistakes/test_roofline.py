@@ -9,6 +9,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from scalelab import data, placement
+from scalelab.cli.probe import command
 from scalelab.measure.probe import roofs
 from scalelab.models.kernels import alarms, attention, kernels, roofline
 from scalelab.models.machines import cores, hardware, reached
@@ -542,3 +543,33 @@ def test_a_changed_line_is_promised_for_no_more_points_than_have_one():
     assert "axpy" not in CELLS["why-pairs"]
     assert '"axpy"' in CELLS["why-figure"]
     assert "one changed line" not in CELLS["why-head"]
+
+
+def test_the_command_that_is_said_to_use_all_cores_uses_no_gpu():
+    """It was given without a device, and takes the GPU then, where there is one."""
+    said = re.search(r"`scalelab probe([^`]*)`([^.]*)", CELLS["yours-text"])
+    assert "takes minutes, uses all cores" in said[2]
+    taken = command.make_context("probe", said[1].split()).params
+    assert (taken["device"], taken["quick"]) == ("cpu", False)
+
+
+def test_one_operation_is_too_few_for_a_number_from_the_first_cache():
+    """One or two were said to do; at one the cache is still the limit."""
+    record = data.recorded("probe")
+    corner = 4 * roofline.ridge(roofs.rates(record)["fp32"], roofs.bandwidths(record)["L1d"])
+    assert 1.1 < corner < 2
+    assert CELLS["recorded-ridge-read"].endswith("For one from the first cache, two will do.")
+
+
+def test_the_longest_time_is_the_lowest_rate_of_the_copies_and_not_of_the_products():
+    """A hint said of both that it is not."""
+    samples = data.recorded("probe").samples
+    heated = [s for s in samples if s.given.get("phase") == "sustained"]
+    products = [s for s in heated if s.given["format"] == "fp32"]
+    copies = [s for s in samples if (s.given.get("what"), s.given.get("level")) == ("copy", "DRAM")]
+    for runs, work, lowest in ((products, "flops", False), (copies, "bytes", True)):
+        longest = max(runs, key=lambda s: s.median)
+        rates = [s.given[work] / s.median for s in runs]
+        assert (longest.given[work] / longest.median == min(rates)) == lowest
+    hint = (ROOT / "solutions/07_roofline/07_roofline.ipynb").read_text()
+    assert "The longest time need not be the lowest rate" in hint
