@@ -120,3 +120,12 @@ def test_a_laptops_card_serves_what_its_memory_holds():
         fits = machines.device(name).memory >= needs
         assert said["It fits from"] == ("1 device" if fits else "no number here"), name
     assert machines.device("T4").memory < needs < machines.device("RTX 4090").memory
+
+
+@pytest.mark.parametrize(("gpus", "write", "restart"), [(512, 30, 180), (16384, 60, 600)])
+def test_the_best_interval_is_a_point_of_the_curve_so_the_table_reads_no_chord_there(
+    gpus, write, restart
+):
+    curve, mark = hardware.checkpoints(gpus, write, restart).series
+    (at,) = np.flatnonzero(curve.x == mark.x[0])
+    assert curve.y[at] == mark.y[0]
