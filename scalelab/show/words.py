@@ -83,7 +83,8 @@ def places(series: Sequence[Points]) -> np.ndarray:
     Of very many marked points it is a dozen, too.
     """
     marked = [one.x for one in series if one.kind in ("points", "joined") and not _lone(one)]
-    xs = np.unique(np.concatenate(marked or [one.x for one in series]))
+    lines = [one.x for one in series if one.kind != "edge"]  # whose ends and heads are for the eye
+    xs = np.unique(np.concatenate(marked or lines or [one.x for one in series]))
     xs = xs[np.isfinite(xs)]
     if xs.size > (MOST_MARKED if marked else MOST_ROWS):
         xs = xs[np.unique(np.linspace(0, xs.size - 1, MOST_ROWS).round().astype(int))]

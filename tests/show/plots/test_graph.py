@@ -46,6 +46,15 @@ def test_an_all_reduce_is_drawn_round_by_round_up_to_its_depth(ranks):
         assert found["given"] == [(0, rank) for rank in range(1, ranks + 1)]
 
 
+@pytest.mark.parametrize("way", figures.ALL_REDUCES)
+def test_the_table_of_an_exchange_has_rounds_for_rows_and_no_heads_of_arrows(way):
+    """Of two ranks each kind of point stands in one round, and there were rows such as 0.4727."""
+    for ranks in figures.RANKS:
+        chart = figures.exchanged(way, ranks)
+        rounds = range(int(chart.readouts["Depth"].split()[0]) + 1)
+        assert [row[0] for row in chart.rows()] == [str(one) for one in rounds]
+
+
 def test_in_a_ring_each_message_needs_its_neighbour_and_what_is_already_there():
     for begin, end in arrows(figures.exchanged("ring", 4)):
         assert end[1] in (begin[1], begin[1] % 4 + 1)
