@@ -508,6 +508,10 @@ def test_big_machines_overshoot_a_target_by_more_only_as_a_rule():
     assert np.mean(np.array(excess) > 0) > 0.8
     sheets = Notebook(ROOT / "solutions" / "02_hardware" / "02_hardware.ipynb")
     assert "the big ones mostly by more" in sheets.prose
+    # So who bills an hour of a quote is not told which of the two is sooner done.
+    said = next(line for line in "\n".join(sheets.code).splitlines() if "(_per_hour(_mine)," in line)
+    assert "the two do not take equally long" in said
+    assert "sooner" not in said
 
 
 @pytest.mark.parametrize(("price", "serial", "grows"), [(3.1715, 0.01, "yes"), (5, 0.1, "no")])
