@@ -276,10 +276,10 @@ def test_the_page_says_of_its_drawings_what_they_show():
         name: [one.frames[-1].facts for one in every()[name]().drawings]
         for name in ("a queue", "queues for several servers", "a hedge")
     }
-    waits = [float(one["Mean wait so far"].split()[0]) for one in facts["a queue"]]
+    waits = [float(one["Mean wait of those who began"].split()[0]) for one in facts["a queue"]]
     assert [round(one) for one in waits] == [0, 8, 11]
     assert "wait 0, 8 and 11 ms on average" in CELLS["queue-watch-read"]
-    assert facts["queues for several servers"][1]["Mean wait so far"] == "0 ms"
+    assert facts["queues for several servers"][1]["Mean wait of those who began"] == "0 ms"
     slowest = [one["Slowest answer so far"] for one in facts["a hedge"]]
     assert slowest == ["100 ms", "50 ms", "50 ms"]
     work = [float(one["Work of the servers"].split()[0]) for one in facts["a hedge"]]
