@@ -465,3 +465,28 @@ def test_amdahls_law_takes_a_share_of_many_gpus_unless_one_worker_is_said_to_be_
         assert scaling.amdahl(gpus * times, alone / (alone + rest)) < over_one / 3
     assert "whatever it was made of" in CHAPTER["insight-one"]
     assert "with a single worker as $K = 1$?" in SOLUTION["question-1-1"]
+
+
+def test_milliseconds_are_plain_numbers_since_none_of_their_checks_reads_a_unit(monkeypatch):
+    """The assignment once let times carry their unit, as in "35 ms", and called the right one wrong."""
+    units = {}
+
+    class Recorder:
+        def __init__(self, *_, **__):
+            pass
+
+        def number(self, name, unit="", **_):
+            units.setdefault(name, set()).add(unit)
+
+        function = choice = score = lambda *_, **__: None
+
+    monkeypatch.setattr("scalelab.checks.Task", Recorder)
+    run(*(name for name in SOLUTION if name.startswith("check-")), source=SOLUTION)
+    with_unit = {name: unit for name, unit in units.items() if unit != {""}}
+    assert with_unit == {"unexplained": {"s"}, "bill": {"$"}}
+    assert "seconds and dollars may carry their unit" in SOLUTION["title"]
+    in_milliseconds = re.findall(
+        r"- `(\w+)`:[^-]*?(?:in ms|milliseconds)", "\n".join(SOLUTION.values())
+    )
+    assert {"hide", "bearable", "growth"} == set(in_milliseconds)
+    assert "milliseconds are plain numbers" in SOLUTION["title"]
