@@ -89,7 +89,9 @@ def numbers(text: str) -> set[str]:
 
 def _words(output) -> str:
     if output.output_type == "stream":
-        return output.text  # as it came: what one cell prints may arrive in two pieces, cut in a word
+        return (
+            output.text
+        )  # as it came: what one cell prints may arrive in two pieces, cut in a word
     data = output.get("data", {})
     if "text/html" not in data:
         return f" {data.get('text/plain', '')} "

@@ -65,7 +65,9 @@ def roofs(
     for name, value in others:
         begin = roofline.ridge(value, max(bandwidths.values()))
         right = np.union1d(at[at >= begin], begin)
-        series.append(Points(name, right, np.full_like(right, value / unit), "dashed", tone=0, tag=name))
+        series.append(
+            Points(name, right, np.full_like(right, value / unit), "dashed", tone=0, tag=name)
+        )
     if theory:
         turn = roofline.ridge(theory, bandwidth)
         beyond = _through(corner, turn)

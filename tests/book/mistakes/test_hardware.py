@@ -509,7 +509,9 @@ def test_big_machines_overshoot_a_target_by_more_only_as_a_rule():
     sheets = Notebook(ROOT / "solutions" / "02_hardware" / "02_hardware.ipynb")
     assert "the big ones mostly by more" in sheets.prose
     # So who bills an hour of a quote is not told which of the two is sooner done.
-    said = next(line for line in "\n".join(sheets.code).splitlines() if "(_per_hour(_mine)," in line)
+    said = next(
+        line for line in "\n".join(sheets.code).splitlines() if "(_per_hour(_mine)," in line
+    )
     assert "the two do not take equally long" in said
     assert "sooner" not in said
 

@@ -71,7 +71,9 @@ def _frame(found, rows, before, now, stage):
         "Length of all rows, over the clock": f"{ms(presence)} ms in {ms(clock)} ms: {mean}",
         "Clock": f"{ms(clock)} ms",
         "Inside now": f"{len(inside)}, {sum(one.waits(now) for one in found)} of them waiting",
-        "Mean wait of those who began": f"{ms(sum(begun) / len(begun))} ms" if begun else "none yet",
+        "Mean wait of those who began": f"{ms(sum(begun) / len(begun))} ms"
+        if begun
+        else "none yet",
     }
     return Frame(_caption(found, before, now, stage), tuple(shapes), facts)
 

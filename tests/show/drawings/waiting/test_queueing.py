@@ -133,14 +133,18 @@ def test_the_facts_are_littles_law(name):
             assert float(told.split()[-4]) == pytest.approx(counted / len(ticks), abs=0.006)
             assert told.startswith(f"{counted / 2:g} ms in {now:g} ms")
     waits = [b - a for a, b in zip(came, begun, strict=True)]
-    assert frame.facts["Mean wait of those who began"] == f"{round(sum(waits) / len(waits), 1):g} ms"
+    assert (
+        frame.facts["Mean wait of those who began"] == f"{round(sum(waits) / len(waits), 1):g} ms"
+    )
     stay = sum(left) - sum(came)
     assert f"{round(stay / len(came), 1):g} ms each" in frame.caption
     assert f"are {stay / max(left):.2f} inside on average" in frame.caption
 
 
 def test_the_same_work_waits_for_its_arrivals_and_for_long_services():
-    waits = [drawn(name).frames[-1].facts["Mean wait of those who began"] for name in list(CASES)[:3]]
+    waits = [
+        drawn(name).frames[-1].facts["Mean wait of those who began"] for name in list(CASES)[:3]
+    ]
     assert waits == ["0 ms", "8.1 ms", "10.6 ms"]
 
 
