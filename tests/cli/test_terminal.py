@@ -135,8 +135,9 @@ def test_the_codes_in_a_name_do_not_reach_the_terminal(folder):
 @pytest.mark.parametrize("name", [None, *commands.commands])
 def test_h_is_help_and_every_command_can_be_quiet(name):
     arguments = [name] if name else []
-    long, short = (scalelab(*arguments, option).stdout for option in ("--help", "-h"))
-    assert long == short
+    helped, short = (scalelab(*arguments, option) for option in ("--help", "-h"))
+    long = helped.stdout
+    assert short.stdout == long, short
     assert "-q, --quiet" in long or name is None
     assert max(map(len, long.splitlines())) <= 80
 
