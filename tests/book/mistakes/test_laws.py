@@ -490,3 +490,16 @@ def test_milliseconds_are_plain_numbers_since_none_of_their_checks_reads_a_unit(
     )
     assert {"hide", "bearable", "growth"} == set(in_milliseconds)
     assert "milliseconds are plain numbers" in SOLUTION["title"]
+
+
+def test_two_threads_gain_more_than_twice_so_their_number_is_no_fraction_that_the_law_takes():
+    """Any two points were said to give a serial fraction; those of the first hint give one below 0."""
+    found = run("tables-3-3", "answer-3-3", source=SOLUTION)
+    workers, rate = found.threads
+    number = (workers[1] * rate[0] / rate[1] - 1) / (workers[1] - 1)
+    assert -0.003 < number < 0
+    with pytest.raises(ValueError, match="serial must be"):
+        scaling.amdahl(4, number)
+    assert found.surprises(workers, rate)[0] == pytest.approx(0.819, abs=0.001)  # written out
+    assert "give a serial fraction" not in SOLUTION["question-3-3"]
+    assert "just below 0, which `laws.amdahl` refuses" in SOLUTION["question-3-3"]
