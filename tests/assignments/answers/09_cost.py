@@ -327,7 +327,7 @@ WRONG = {
         (1, "gives a wrong answer", _cure("ranks[-1]")),
     ],
     "2-1": [
-        (4 - 2 * _SEVENTH, "no run hides all of it", _offer("0")),
+        (4 - 2 * _SEVENTH, "in both of these runs a part shows", _offer("0")),
         (4 - 2 * _SEVENTH, "hides nothing of the exchange", _offer("exchange")),
         (4 - 2 * _SEVENTH, "than the backward pass lasts", _offer("(1 - hide) * exchange")),
         (
