@@ -9,6 +9,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from scalelab import data, placement
+from scalelab.cli import commands
 from scalelab.cli.probe import command
 from scalelab.measure.probe import roofs
 from scalelab.models.kernels import alarms, attention, kernels, roofline
@@ -549,7 +550,9 @@ def test_the_command_that_is_said_to_use_all_cores_uses_no_gpu():
     """It was given without a device, and takes the GPU then, where there is one."""
     said = re.search(r"`scalelab probe([^`]*)`([^.]*)", CELLS["yours-text"])
     assert "takes minutes, uses all cores" in said[2]
-    taken = command.make_context("probe", said[1].split()).params
+    # Under the others, as a shell has it: by itself it would remember for good that help has no -h.
+    above = commands.make_context("scalelab", ["probe"])
+    taken = command.make_context("probe", said[1].split(), parent=above).params
     assert (taken["device"], taken["quick"]) == ("cpu", False)
 
 
