@@ -119,8 +119,8 @@ def gustafson(workers: Numbers, serial: Numbers) -> Answer:
     >>> round(gustafson(1024, 0.1), 2)
     921.7
     """
-    workers = numbers("workers", workers, _WORKERS, 1)
-    serial = numbers("serial", serial, _SERIAL, 0, 1)
+    workers = numbers("workers", workers, "it counts the workers of that run", 1)
+    serial = numbers("serial", serial, "it is the serial share of the time on K workers", 0, 1)
     return answer(lambda k, s: s + k * (1 - s), workers, serial)
 
 
@@ -171,7 +171,7 @@ def rebase(serial: Numbers, measured_on: Numbers, base: Numbers = 1) -> Answer:
     >>> round(gustafson(8, 0.2), 9), round(amdahl(8, rebase(0.2, measured_on=8)), 9)
     (6.6, 6.6)
     """
-    serial = numbers("serial", serial, _SERIAL, 0, 1)
+    serial = numbers("serial", serial, "it is the serial share of the time of that run", 0, 1)
     measured_on = numbers("measured_on", measured_on, "it counts the workers of that run", 1)
     base = numbers("base", base, "it counts the workers whose time becomes 100%", 1)
     return answer(lambda s, k, k0: s / (s + (1 - s) * (k / k0)), serial, measured_on, base)
@@ -255,7 +255,7 @@ def usl(workers: Numbers, contention: Numbers, coherency: Numbers) -> Answer:
     >>> usl([1, 10, 100], 0.01, 0.01).round(2)
     array([1.  , 5.03, 0.99])
     """
-    workers = numbers("workers", workers, _WORKERS, 1)
+    workers = numbers("workers", workers, "it counts workers, or users", 1)
     contention = numbers("contention", contention, _CONTENTION, 0, 1)
     coherency = numbers("coherency", coherency, _COHERENCY, 0)
     return answer(

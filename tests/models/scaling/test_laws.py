@@ -422,6 +422,17 @@ def test_a_count_below_the_profiled_configuration_is_refused_with_the_reason():
         laws.workers_for_share(0.9, 0)
 
 
+def test_a_share_of_the_time_on_k_workers_is_not_refused_as_a_fraction_of_the_work():
+    """And workers of such a run are no multiples of it; the universal law reads no s at all."""
+    for refused in (lambda: laws.gustafson(8, 1.5), lambda: laws.rebase(1.5, 8)):
+        with pytest.raises(ValueError, match="it is the serial share of the time"):
+            refused()
+    with pytest.raises(ValueError, match="it counts the workers of that run"):
+        laws.gustafson(0, 0.5)
+    with pytest.raises(ValueError, match="it counts workers, or users"):
+        laws.usl(0, 0.5, 0)
+
+
 @given(st.floats(0.001, 1), st.floats(0.05, 1))
 def test_the_most_workers_keep_the_floor_and_one_more_does_not(serial, floor):
     most = laws.most_workers(serial, floor)
