@@ -92,8 +92,11 @@ def pytest_collection_finish():
 
 
 def pytest_xdist_auto_num_workers(config):
-    """Return one more than there are cores: while one waits for a browser or a command, another works."""
-    return (os.cpu_count() or 1) + 1
+    """Return one more than there are cores: while one waits for a browser or a command, another works.
+
+    The variable is that of xdist.
+    """
+    return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or (os.cpu_count() or 1) + 1)
 
 
 def pytest_xdist_make_scheduler(config, log):
