@@ -218,3 +218,10 @@ def test_coordinates_have_two_decimals_and_stand_where_matplotlib_put_them(monke
     assert numbers[0] == pytest.approx(numbers[1], abs=0.0051)
     assert not [text for text in path.findall(short) if re.search(r"\.\d{3}", text)]
     assert len(short) < len(long)
+
+
+def test_a_picture_brings_no_rule_for_the_page_around_it():
+    """Matplotlib's rule for `*` had a browser style the whole page anew at each picture."""
+    image, _ = draw.svg(Chart("t", Axis("x"), Axis("y"), (Points("a", [1, 2], [1, 2]),)))
+    assert "<style" not in image
+    assert 'style="stroke-linejoin: round' in image.partition(">")[0]

@@ -119,8 +119,11 @@ def test_half_of_the_samples_is_not_half_of_the_steps():
     assert len(updates) == 512 // 64
     assert trained.waits == []
     small = capstone.Settings(samples=512, batch=64, epochs=1, width=8)
-    whole, share = capstone.alone(plan=small, among=2)
-    assert min(whole, share) > 0  # which is longer, a busy machine decides for so few steps
+    # The least of a few: neighbours can only make a time longer.
+    whole, share = map(
+        min, zip(*(capstone.alone(plan=small, among=2) for _ in range(5)), strict=True)
+    )
+    assert whole > share > 0
 
 
 def test_what_each_repeats_is_measured_beside_the_whole_and_not_minutes_later():

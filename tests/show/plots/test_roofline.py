@@ -22,6 +22,11 @@ def test_only_the_roof_proper_has_a_flat_part():
         assert roof.y.max() == pytest.approx(one.y[-1]) == 90
 
 
+def test_each_flat_has_its_name_beside_it_for_all_have_one_look():
+    flats = figures.roofs("t", {"fp32": 90e9, "bf16": 60e9, "fp64": 40e9}, LEVELS).series[-2:]
+    assert [(one.kind, one.tag) for one in flats] == [("dashed", "bf16"), ("dashed", "fp64")]
+
+
 def test_a_calculated_roof_begins_where_it_leaves_the_one_that_was_measured():
     chart = figures.roofs("t", {"bf16": 800e12}, {"HBM": 4e12}, theory=1000e12)
     measured, calculated = chart.series
