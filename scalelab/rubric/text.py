@@ -2,7 +2,7 @@
 
 import math
 
-from scalelab.rubric.report import Report
+from scalelab.rubric.report import Report, Scores
 from scalelab.units import counted, dollars, text
 
 _LIMITS = {
@@ -16,6 +16,7 @@ _LIMITS = {
 }
 _UNITS = {"deadline": "s", "latency": "s", "joules": "J", "grams": "g"}
 
+_LOTS = ("", "thousand", "million", "billion", "trillion")
 _MEASURED = {"latency": "latency", "joules": "energy", "grams": "CO2"}  # what a row may lack
 
 
@@ -39,9 +40,23 @@ def workers(count: int) -> str:
     return counted(count, grouped=True)
 
 
-def unit(report: Report) -> str:
-    """What a cost per work is per: a unit of work, or the run where no work is stated."""
-    return "unit of work" if report.work_stated else "run"
+def lot(report: Report) -> tuple[int, str]:
+    """What prices are per: a run, or so many units of work that the least of them is a cent or more.
+
+    Returns how many, and their name.
+    """
+    if not report.work_stated:
+        return 1, "run"
+    cents = 100 * min(row.cost_per_work for row in report.rows)
+    thousands = math.ceil(-math.log10(cents) / 3) if 0 < cents < 1 else 0
+    thousands = min(thousands, len(_LOTS) - 1)
+    return 1000**thousands, f"{_LOTS[thousands]} units of work" if thousands else "unit of work"
+
+
+def price(report: Report, row: Scores) -> str:
+    """Write what a row's results cost."""
+    count, name = lot(report)
+    return f"{dollars(count * row.cost_per_work)} per {name}"
 
 
 def reason(report: Report) -> str:
@@ -64,10 +79,7 @@ def verdict(report: Report) -> str:
     if report.recommended is None:
         return f"No configuration can be defended: {_why_none(report)}."
     row = report.row(report.recommended)
-    held = (
-        f"{report.metric} held at {quality(row.quality)} "
-        f"and {dollars(row.cost_per_work)} per {unit(report)}"
-    )
+    held = f"{report.metric} held at {quality(row.quality)} and {price(report, row)}"
     if row.joules_per_work is not None:
         held += f" at {text(row.joules_per_work, 'J')}"
     if row.workers == report.baseline:
@@ -113,7 +125,7 @@ def _against(report, row, other):
         return _misses(report, other, other.missed[0])
     if other.time >= row.time:
         return "is no faster" if other.workers == 1 else "are no faster"
-    return f"{_does(other, 'cost')} {dollars(other.cost_per_work)} per {unit(report)}"
+    return f"{_does(other, 'cost')} {price(report, other)}"
 
 
 def _misses(report, other, name):

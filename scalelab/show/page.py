@@ -29,10 +29,15 @@ def name(words: str) -> str:
     return f"fig-{re.sub('[^a-z0-9]+', '-', words.lower()).strip('-')}"
 
 
-def figure(chart: Chart) -> Markup:
-    """Return a chart as a `<figure>`."""
+def figure(chart: Chart, fold: bool = True) -> Markup:
+    """Return a chart as a `<figure>`, with its numbers in a fold below it."""
     picture, _ = draw.svg(chart)
-    return _figure(chart, picture)
+    return _figure(chart, picture, fold=fold)
+
+
+def numbers(chart: Chart) -> Markup:
+    """Return the numbers of a chart alone."""
+    return rendered("numbers.html", chart=chart)
 
 
 def replay(
@@ -49,11 +54,18 @@ def _figure(
     controls: str = "",
     data: dict[str, Any] | None = None,
     called: str = "",
+    fold: bool = True,
 ) -> Markup:
     opening = Markup('<svg role="img" aria-label="{}"').format(chart.describe())
     drawn = Markup(picture.replace("<svg", opening, 1))  # noqa: S704  matplotlib has escaped its texts
     return rendered(
-        "figure.html", chart=chart, picture=drawn, controls=controls, data=data, name=called
+        "figure.html",
+        chart=chart,
+        picture=drawn,
+        controls=controls,
+        data=data,
+        name=called,
+        fold=fold,
     )
 
 

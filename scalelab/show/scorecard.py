@@ -7,6 +7,7 @@ recommended, 0 what is not data.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from scalelab import units
 from scalelab.curves.families import BY_NAME
 from scalelab.rubric.gate import LEVEL
 from scalelab.rubric.spread import bound
-from scalelab.rubric.text import reason
+from scalelab.rubric.text import lot, reason
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.columns import Table, table
 
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from scalelab.rubric.report import Report
 
 _POINTS = 60
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LAWS = {"strong": ("Amdahl", BY_NAME["amdahl"]), "weak": ("Gustafson", BY_NAME["gustafson"])}
 
 
 def scores(report: Report) -> Table:
     """Return one row per configuration: the four metrics, energy where there is one, and the gate."""
     rows = report.rows
+    count, write, lots = _priced(report)
     columns: dict[str, list] = {
         "K": [row.workers for row in rows],
         "T(K)": units.column([row.seconds for row in rows], "s"),
@@ -37,8 +40,8 @@ def scores(report: Report) -> Table:
         **_split(rows),
         report.metric: [_quality(row.quality, report) for row in rows],
         "$/run": [_amount(row.cost) for row in rows],
-        "$/work": _each([row.cost_per_work for row in rows]),
-        "work/$": [_amount(row.work_per_cost, whole=True) for row in rows],
+        f"$/{lots}": [write(count * row.cost_per_work) for row in rows],
+        f"{lots}/$": [write(row.work_per_cost / count) for row in rows],
     }
     if any(row.joules_per_work is not None for row in rows):
         columns["J/work"] = units.column([row.joules_per_work for row in rows], none="–")
@@ -84,14 +87,15 @@ def certain(report: Report) -> Table:
     Each end is one-sided at the level of the gate; without replicates there is no interval.
     """
     rows = report.rows
+    count, _, lots = _priced(report)
     columns: dict[str, list] = {
         "K": [row.workers for row in rows],
         "runs": [row.runs for row in rows],
-        "speedup": [_between(row.speedup_spread, ".2f") for row in rows],
+        "speedup": [_between(row.speedup_spread, "{:.2f}".format) for row in rows],
         "faster": [_word(row, report, speedup=1.0) for row in rows],
-        "efficiency": [_between(row.efficiency_spread, ".3f") for row in rows],
+        "efficiency": [_between(row.efficiency_spread, "{:.3f}".format) for row in rows],
         "keeps the floor": [_word(row, report, efficiency=report.limits.floor) for row in rows],
-        "$/work": [_between(row.cost_spread, ".2e") for row in rows],
+        f"$/{lots}": [_between(row.cost_spread.times(count), units.text) for row in rows],
         "quality": [row.gate.verdict for row in rows],
     }
     return table(columns, f"{report.name}: how sure, {LEVEL:.0%} of each end", stamp=report.stamp)
@@ -259,16 +263,21 @@ def _quality(value, report):
     return f"{value:.{min(12, max(needed, 3 if largest < 10 else 2))}f}"
 
 
-def _amount(value, whole=False):
-    """Write dollars with cents and large numbers whole, and small ones with three figures."""
-    if whole:
-        return f"{value:,.0f}" if 100 <= value < 1e12 else units.text(value)
+def _amount(value):
+    """Write dollars with cents, and small ones with three figures."""
     return f"{value:.2f}" if value >= 0.1 else units.text(value)
 
 
-def _each(values):
-    """Write the dollars of one unit of work, which may be an item or a whole model: all in one form."""
-    return [f"{value:.3e}" if min(values) < 0.01 else f"{value:.2f}" for value in values]
+def _priced(report):
+    """Return of how many units of work a table tells the price, how it writes it, and their name."""
+    count, _ = lot(report)
+    if count == 1:
+        return 1, _amount, "work"
+    return (
+        count,
+        partial(units.text, digits=4),
+        f"10{str(round(math.log10(count))).translate(_RAISED)} work",
+    )
 
 
 def _implied(row):
@@ -278,8 +287,8 @@ def _implied(row):
     return "slower than the baseline" if row.karp_flatt > 1 else f"{row.karp_flatt:.4f}"
 
 
-def _between(spread, form):
-    return f"{spread.low:{form}} to {spread.high:{form}}" if spread.tested else "–"
+def _between(spread, write):
+    return f"{write(spread.low)} to {write(spread.high)}" if spread.tested else "–"
 
 
 def _word(row, report, **stated):

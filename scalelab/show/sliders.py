@@ -171,7 +171,9 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
     """Return ipywidgets sliders over a figure that is computed anew at each move."""
     import ipywidgets
 
-    box = ipywidgets.HTML()
+    picture, numbers = ipywidgets.HTML(), ipywidgets.HTML()
+    # A fold inside the picture would close whenever the picture is drawn anew.
+    fold = ipywidgets.Accordion([numbers], titles=["The numbers"])
     widest = max(len(slider.label) for slider in sliders.values())
     controls = {
         name: ipywidgets.SelectionSlider(
@@ -187,7 +189,7 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
 
     def show(_change: object = None) -> None:
         chart = make(**{name: control.value for name, control in controls.items()})
-        box.value = page.figure(chart)
+        picture.value, numbers.value = page.figure(chart, fold=False), page.numbers(chart)
 
     def start_again(_button: object) -> None:
         for name, slider in sliders.items():
@@ -198,4 +200,4 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
     reset = ipywidgets.Button(description="Reset", tooltip="Put the sliders back where they began")
     reset.on_click(start_again)
     show()
-    return ipywidgets.VBox([*controls.values(), reset, box])
+    return ipywidgets.VBox([*controls.values(), reset, picture, fold])

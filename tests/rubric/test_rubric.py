@@ -46,12 +46,31 @@ def golden():
 
 
 def test_every_row_is_printed_digit_for_digit():
-    shown = scorecard.scores(golden()).rows
+    shown, rows = scorecard.scores(golden()).rows, golden().rows
     expected = [line.split() for line in PRINTED.strip().splitlines()]
-    assert [[row[0], *row[2:7], row[7].replace(",", "")] for row in shown] == [
-        [k, *rest] for k, _, *rest in expected
-    ]
-    assert [f"{row.seconds:.0f}" for row in golden().rows] == [line[1] for line in expected]
+    assert [[row[0], *row[2:6]] for row in shown] == [[k, *more[:4]] for k, _, *more in expected]
+    assert [f"{row.seconds:.0f}" for row in rows] == [line[1] for line in expected]
+    assert [f"{row.cost_per_work:.3e}" for row in rows] == [line[-2] for line in expected]
+    assert [f"{row.work_per_cost:.0f}" for row in rows] == [line[-1] for line in expected]
+
+
+def test_prices_are_of_so_many_units_of_work_that_they_are_no_dust_of_a_dollar():
+    table = scorecard.scores(golden())
+    assert list(table.columns[-2:]) == ["$/10⁶ work", "10⁶ work/$"]
+    for row, line in zip(table.rows, PRINTED.strip().splitlines(), strict=True):
+        *_, price, bought = map(float, line.split())
+        assert [float(cell) for cell in row[-2:]] == [
+            float(f"{each:.4g}") for each in (1e6 * price, bought / 1e6)
+        ]
+    assert " and $1.04 per million units of work; " in verdict(golden())
+    for work, written, named in (
+        (50, "$/work", "$0.0249 per unit of work"),
+        (4e9, "$/10⁹ work", "$0.311 per billion units of work"),
+        (1e21, "$/10¹² work", "$1.24e-09 per trillion units of work"),
+    ):
+        report = rubric.judge(study(work=work), floor=0.7, tolerance=0.005)
+        assert scorecard.scores(report).columns[-2] == written
+        assert named in verdict(report)
 
 
 def test_every_line_under_the_table_is_printed_digit_for_digit():

@@ -26,7 +26,10 @@ _STEP = 2.0  # from frame to frame
 _WIDE = 360.0
 _LEFT, _RIGHT, _TOP = 20.0, 350.0, 16.0
 _ROW, _APART, _HELD = 13.0, 16.0, 19.0
-_BAR = 52.0  # where the bars of what is held begin
+_BAR, _MICROBATCH = (
+    52.0,
+    24.0,
+)  # where the bars of what is held begin, and one on them: no scale of time
 _TONE = {"forward": 1, "backward": 2, "weights": 3}
 _STILL, _ACTIVATIONS = 0, 4
 TONES = {
@@ -116,7 +119,7 @@ def _drawing(name, parts, stages, microbatches, scale):
 
 
 def _frame(name, parts, sizes, scale, before, now):
-    stages, microbatches = sizes
+    stages, _ = sizes
     begun = [part for part in parts if part.start < now]
     held = [_held(parts, stage, now) for stage in range(stages)]
     most = [max(_course(parts, stage, now)) for stage in range(stages)]
@@ -124,7 +127,7 @@ def _frame(name, parts, sizes, scale, before, now):
     shapes = [*_rows(stages), *_times(stages, scale)]
     for stage in range(stages):
         shapes += _gone_by(parts, stage, scale, now)
-        shapes += _memory(stage, stages, held[stage], most[stage], microbatches)
+        shapes += _memory(stage, stages, held[stage], most[stage])
     shapes += [_block(part, scale, now) for part in begun]
     return Frame(
         _caption(name, parts, sizes, before, now),
@@ -217,19 +220,19 @@ def _gone_by(parts, stage, scale, now):
         )  # fmt: skip
 
 
-def _memory(stage, stages, held, most, microbatches):
-    unit, y = (_RIGHT - _BAR) / microbatches, _held_row(stage, stages)
+def _memory(stage, stages, held, most):
+    y = _held_row(stage, stages)
     yield Shape(f"holder {stage + 1}", "text", 2, y, text=f"stage {stage + 1}", align="start")
     if held:
         yield Shape(
-            f"held by {stage + 1}", "block", _BAR + unit * held / 2, y, unit * held, _HELD - 5,
+            f"held by {stage + 1}", "block", _BAR + _MICROBATCH * held / 2, y, _MICROBATCH * held, _HELD - 5,
             tone=_ACTIVATIONS, text=f"{held:g}",
         )  # fmt: skip
     if most:
         yield Shape(
             f"most of {stage + 1}",
             "line",
-            _BAR + unit * most,
+            _BAR + _MICROBATCH * most,
             y - 8,
             0,
             16,
