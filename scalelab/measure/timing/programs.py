@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
-from typing import IO
+from typing import IO, NamedTuple
 
 from scalelab.arguments import real, shown, unpainted, whole
 from scalelab.measure.timing import compare, rounds
@@ -129,6 +129,7 @@ class Race:
             None if limit is None else real("limit", limit, "a run may take so long", 0, above=True)
         )
         self.turns: list[list[float]] = []
+        self._starts: dict[int, _Start] = {}
         self._runs: list[list[Run]] = [[] for _ in self.programs]
         self._stopped = "interrupted"
         self._precision = 0.02
@@ -198,9 +199,9 @@ class Race:
 
     def _look(self):
         """Refuse what cannot be started, before anything is."""
-        for one in self.programs:
+        for place, one in enumerate(self.programs):
             try:
-                _found(one)
+                self._starts[place] = _start(one)
             except Refusal as refusal:
                 words = [p.line for p in self.programs]
                 if len(words) == 1 or any(" " in word.strip() for word in words):
@@ -246,8 +247,9 @@ class Race:
     def _once(self, place: int, heard: bool = False) -> Run:
         if self.prepare:
             finish(self.prepare[place], "--prepare", limit=self.limit, show=self.show)
+            self._starts[place] = _start(self.programs[place])
         with _errors(heard and not self.show) as errors:
-            done = run(self.programs[place], limit=self.limit, show=self.show, errors=errors)
+            done = _run(self.programs[place], self._starts[place], self.limit, self.show, errors)
             if done.fault and not self.ignore:
                 raise _failed(self.programs[place], done.fault, errors)
         return done
@@ -305,11 +307,27 @@ def run(
     >>> run(program("true")).fault
     ''
     """
+    return _run(program, _start(program), limit, show, errors)
+
+
+class _Start(NamedTuple):
+    """What a program is started with; found once, for it takes as long as a hundredth of a short run."""
+
+    place: str
+    environment: dict[bytes, bytes]
+
+
+def _start(program):
     if not hasattr(os, "posix_spawn"):
         raise Refusal("programs must run on Linux or macOS, got Windows: use it inside WSL")
-    place = _found(program)
-    with open(os.devnull, "r+b") as nothing:
-        null, said = nothing.fileno(), sys.__stderr__.fileno() if show and sys.__stderr__ else None
+    # Plain, so that nothing is turned into it while the clock runs.
+    return _Start(_found(program), dict(os.environb))
+
+
+def _run(program, begin, limit, show, errors):
+    null = os.open(os.devnull, os.O_RDWR)
+    try:
+        said = sys.__stderr__.fileno() if show and sys.__stderr__ else None
         out = null if said is None else said
         err = errors.fileno() if errors else out
         files = [(os.POSIX_SPAWN_DUP2, one, to) for to, one in enumerate((null, out, err))]
@@ -317,16 +335,16 @@ def run(
         mask = signal.pthread_sigmask(
             signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
         )
-        # Plain, so that nothing is turned into it while the clock runs.
-        environment = dict(os.environb)
         start = time.perf_counter()
         try:
             child = os.posix_spawn(
-                place, program.words, environment, file_actions=files, setpgroup=0, setsigmask=mask,
+                begin.place, program.words, begin.environment,
+                file_actions=files, setpgroup=0, setsigmask=mask,
                 setsigdef=[signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ],
             )  # fmt: skip
         except OSError as error:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            _found(program)  # which says more of one that has gone
             raise Refusal(
                 f"{program.words[0]} cannot be started ({error.strerror}): begin a script with #! and "
                 "its interpreter, or say --shell"
@@ -341,6 +359,8 @@ def run(
             raise
         seconds = time.perf_counter() - start
         watch.over()
+    finally:
+        os.close(null)
     fault = f"took longer than {text(limit, 's')}" if limit and watch.late else _fault(status)
     return Run(seconds, used.ru_utime, used.ru_stime, fault)
 
