@@ -91,9 +91,12 @@ def column(
     >>> column([15876, 5370, 2772], "s"), column([3.8812, 3.8799, None], "s", none="–")
     (['265 min', '89.5 min', '46.2 min'], ['3.88 s', '3.88 s', '–'])
     """
-    if not isinstance(values, Iterable):
-        raise Refusal(f"values must be a column of numbers, got {shown(values)}: write one by text")
-    every = [*values]
+    try:
+        every = [*values]
+    except TypeError:  # also of an array without a dimension
+        raise Refusal(
+            f"values must be a column of numbers, got {shown(values)}: write one by text"
+        ) from None
     known = _row(one for one in every if one is not None)
     return [none if one is None else alike([one], unit, digits, known)[0] for one in every]
 

@@ -18,12 +18,15 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
+from scalelab import units
+from scalelab.measure.timing import stats
 from scalelab.models.cost import cost
 from scalelab.models.graphs import autograd, dags, pipeline, rank_dags, schedule
+from scalelab.models.machines import cores
 from scalelab.models.network import algorithms, collectives, hierarchy, overlap
 from scalelab.models.network.network import Network
-from scalelab.models.scaling import speedup
-from scalelab.models.waiting import batching, hedging, stragglers, tail
+from scalelab.models.scaling import laws, speedup
+from scalelab.models.waiting import batching, hedging, queues, stragglers, tail
 from scalelab.refusal import Refusal
 from tests.public import PLAUSIBLE, functions, luck, meant
 from tests.sampling import sampled
@@ -96,6 +99,15 @@ def search(function, examples):
 FOUND = [
     (dags.evaluate, {"dag": dags.tree_sum(1), "inputs": np.array(0.0)}),
     (overlap.critical_workers, {"compute": 1, "communication": -0.0}),
+    (laws.after_losses, {"baseline": 1e308, "workers": 1, "lost": [1e308]}),
+    (laws.after_losses, {"baseline": np.zeros((0, 2)), "workers": 1, "lost": np.zeros((0, 1))}),
+    (units.column, {"values": np.array(0.0)}),
+    (
+        cores.theory,
+        {"vendor": np.array([0, 0]), "family": None, "model": 1, "vector": 1, "clock": 1},
+    ),
+    (queues.concurrency_percentile, {"rate": 0.5, "seconds": 2**63, "share": 0.25}),
+    (stats.advice, {"values": [1, 1, 1, 1, 1, 2], "wanted": 3e-164}),
 ]
 
 

@@ -28,11 +28,13 @@ def wide(off: float, wanted: float) -> str:
     if not wanted < off < math.inf:
         return ""
     # The interval narrows with the square root of the number of repetitions.
-    more = (off / wanted) ** 2
+    further = off / wanted
     known = f"The median is known within {text(off, '%', 2)}, not {text(wanted, '%', 2)}."
-    if more > _HOPELESS:
+    if further > math.sqrt(_HOPELESS):
         return f"{known} No number of repetitions mends that: quieten the machine, or ask for less."
-    return f"{known} Quieten the machine, or repeat about {text(more, digits=2)} times as often."
+    return (
+        f"{known} Quieten the machine, or repeat about {text(further**2, digits=2)} times as often."
+    )
 
 
 def outliers(values: Sequence[float]) -> str:

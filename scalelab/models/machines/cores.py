@@ -88,11 +88,12 @@ def design(vendor: str | None, family: int | None, model: int | None) -> Design 
     >>> design("AuthenticAMD", 25, 17).name, design("GenuineIntel", 6, 85)
     ('Zen 4', None)
     """
-    if vendor is None or family is None or model is None:
+    if vendor is not None:
+        vendor = text("vendor", vendor, "it is how /proc/cpuinfo writes the maker's name")
+    family = None if family is None else whole("family", family, _NUMBER, 0)
+    model = None if model is None else whole("model", model, _NUMBER, 0)
+    if None in (vendor, family, model):
         return None
-    vendor = text("vendor", vendor, "it is how /proc/cpuinfo writes the maker's name")
-    family = whole("family", family, _NUMBER, 0)
-    model = whole("model", model, _NUMBER, 0)
     for name, written in catalogue.hardware()["cores"].items():
         made = any(low <= model <= high for low, high in written["models"])
         if made and (vendor, family) == (written["vendor"], written["family"]):

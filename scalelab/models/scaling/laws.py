@@ -8,6 +8,7 @@ What only exists between workers, such as an exchange, is no work of one worker:
 
 import numpy as np
 
+from scalelab.arguments import real
 from scalelab.models.checking import Answer, Numbers, answer, numbers
 
 _WORKERS = "it counts workers, as multiples of the configuration where s was measured"
@@ -84,11 +85,12 @@ def after_losses(baseline: float, workers: float, lost: Numbers) -> Answer:
     >>> after_losses(30, workers=2, lost=[10, 0, 20])
     array([1.5, 1.5, 1. ])
     """
-    alone = numbers("baseline", baseline, "it is what one worker takes", 0, above=True)
-    count = numbers("workers", workers, "it counts the workers that share the job", 1)
+    alone = real("baseline", baseline, "it is what one worker takes", 0, above=True)
+    count = real("workers", workers, "it counts the workers that share the job", 1)
     lost = np.atleast_1d(numbers("lost", lost, "it is worker-seconds beside those of one worker"))
-    spent = numbers("spent", alone + lost.cumsum(), "it is what K workers take", 0, above=True)
-    return answer(lambda t1, k, total: k * t1 / total, alone, count, spent)
+    total = answer(lambda t1, more: t1 + more.cumsum(), alone, lost)
+    spent = numbers("spent", total, "it is what K workers take", 0, above=True)
+    return answer(lambda t1, k, total: k * (t1 / total), alone, count, spent)
 
 
 def _overhead(share, measured_on):

@@ -10,6 +10,8 @@ from scalelab.models.checking import Answer, Floats, Numbers, answer, numbers
 from scalelab.models.waiting import requests
 from scalelab.models.waiting.erlang import erlang_c, mean_waiting, response_exceeds
 
+_MANY = 1e8  # in progress on average
+
 
 def concurrency(rate: Numbers, seconds: Numbers) -> Answer:
     """How many requests are in progress on average, Little's law: L = lambda W.
@@ -35,12 +37,22 @@ def concurrency_percentile(rate: Numbers, seconds: Numbers, *, share: Numbers) -
     >>> concurrency_percentile(4, 15, share=0.99), concurrency(4, 15)
     (79.0, 60.0)
     """
-    from scipy.stats import poisson
-
     share = requests.share(share)
     rate = requests.rate(rate)
     seconds = numbers("seconds", seconds, "it is the mean time from arrival to departure", 0)
-    return answer(lambda p, r, w: poisson.ppf(p, r * w), share, rate, seconds)
+    return answer(lambda p, r, w: _most(p, r * w), share, rate, seconds)
+
+
+def _most(share, mean):
+    """The percentile of a Poisson number; of a large one by the normal law and its skew, within 1.
+
+    There the library's own may return nan. Source: Cornish and Fisher 1938, doi:10.2307/1400905.
+    """
+    from scipy.stats import norm, poisson
+
+    z = norm.ppf(share)
+    large = np.ceil(mean + z * np.sqrt(mean) + (z**2 - 4) / 6)
+    return np.where(mean > _MANY, large, poisson.ppf(share, np.minimum(mean, _MANY)))
 
 
 def utilization(rate: Numbers, service: Numbers, servers: Numbers = 1) -> Answer:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from scalelab.models.waiting import queues
 from tests.models import queue_simulator as simulator
@@ -191,3 +191,15 @@ def test_memory_for_the_mean_is_too_small_about_half_of_the_time():
     assert (inside > mean).mean() == pytest.approx(0.47, abs=0.03)
     assert (inside <= crowd).mean() == pytest.approx(0.99, abs=0.004)
     assert (inside <= crowd - 3).mean() < 0.985
+
+
+@pytest.mark.parametrize("mean", [1.1e8, 1e9, 1e12])
+def test_the_crowd_of_very_many_is_a_number_whose_chance_is_the_share(mean):
+    """By the incomplete gamma function, of which the chance of at most k is a value; at the end by scipy."""
+    for share in (0.001, 0.25, 0.5, 0.9, 0.99):
+        crowd = queues.concurrency_percentile(mean, 1, share=share)
+        assert special.gammaincc(crowd + 2, mean) >= share - 1e-12
+        assert special.gammaincc(crowd - 1, mean) < share + 1e-12
+    if mean < 1e10:  # beyond, scipy's own is no number
+        last = queues.concurrency_percentile(mean, 1, share=0.999_999)
+        assert abs(last - stats.poisson.ppf(0.999_999, mean)) <= 1
