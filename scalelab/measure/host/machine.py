@@ -137,8 +137,7 @@ def _caches(root=_CACHES):
     """Return the data caches that one usable core sees, {"L1d": bytes, "L2": bytes, ...}."""
     sizes = {}
     for core in _affinity()[:1]:
-        for level, folder in _levels(root, core):
-            size = _read(folder / "size")
+        for level, size, _ in _levels(root, core):
             if size.endswith("K") and size[:-1].isdigit():
                 sizes[level] = int(size[:-1]) * 1024
     return sizes
@@ -149,18 +148,22 @@ def _cache_counts(root=_CACHES):
     caches = {
         (level, shared)
         for core in _affinity()
-        for level, folder in _levels(root, core)
-        if (shared := _read(folder / "shared_cpu_list"))
+        for level, _, shared in _levels(root, core)
+        if shared
     }
     return dict(sorted(Counter(level for level, _ in caches).items()))
 
 
+@functools.cache  # a core keeps its caches; there may be hundreds, and every stamp asks
 def _levels(root, core):
-    """Yield the name and the folder of each cache of a core that holds data."""
+    """Return the name, the size and the sharers of each cache of a core that holds data."""
+    found = []
     for folder in sorted((root / f"cpu{core}" / "cache").glob("index*")):
         kind = _read(folder / "type")
         if kind in ("Data", "Unified"):
-            yield f"L{_read(folder / 'level')}{'d' if kind == 'Data' else ''}", folder
+            name = f"L{_read(folder / 'level')}{'d' if kind == 'Data' else ''}"
+            found.append((name, _read(folder / "size"), _read(folder / "shared_cpu_list")))
+    return tuple(found)
 
 
 def _processor() -> str:
