@@ -171,9 +171,9 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
     """Return ipywidgets sliders over a figure that is computed anew at each move."""
     import ipywidgets
 
-    picture, numbers = ipywidgets.HTML(), ipywidgets.HTML()
+    picture, numbers = ipywidgets.HTML(), ipywidgets.HTML(layout={"display": "none"})
     # A fold inside the picture would close whenever the picture is drawn anew.
-    fold = ipywidgets.Accordion([numbers], titles=["The numbers"])
+    fold = ipywidgets.ToggleButton(description="The numbers", tooltip="Show or hide them")
     widest = max(len(slider.label) for slider in sliders.values())
     controls = {
         name: ipywidgets.SelectionSlider(
@@ -191,6 +191,9 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
         chart = make(**{name: control.value for name, control in controls.items()})
         picture.value, numbers.value = page.figure(chart, fold=False), page.numbers(chart)
 
+    def open_or_close(_change: object) -> None:
+        numbers.layout.display = None if fold.value else "none"
+
     def start_again(_button: object) -> None:
         for name, slider in sliders.items():
             controls[name].value = slider.start
@@ -199,5 +202,6 @@ def _live(make: Callable[..., Chart], sliders: dict[str, Slider]) -> VBox:
         control.observe(show, "value")
     reset = ipywidgets.Button(description="Reset", tooltip="Put the sliders back where they began")
     reset.on_click(start_again)
+    fold.observe(open_or_close, "value")
     show()
-    return ipywidgets.VBox([*controls.values(), reset, picture, fold])
+    return ipywidgets.VBox([*controls.values(), reset, picture, fold, numbers])

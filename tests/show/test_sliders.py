@@ -104,19 +104,23 @@ def test_live_sliders_call_the_function_again(monkeypatch):
         return parabola(scale)
 
     box = explore.explore(make, scale=Slider("scale", (1.0, 2.0, 3.0), 1.0))
-    slider, _, picture, fold = box.children
+    slider, _, picture, fold, numbers = box.children
     assert "scale 1" in picture.value
     slider.value = 3.0
     assert calls == [1.0, 3.0]
     assert "scale 3" in picture.value
-    assert "<td>" in fold.children[0].value
+    assert "<td>" in numbers.value
     assert "<td>" not in picture.value
+    assert numbers.layout.display == "none"
+    fold.value = True
+    slider.value = 2.0
+    assert numbers.layout.display is None
 
 
 def test_reset_puts_live_sliders_and_picture_back(monkeypatch):
     monkeypatch.delenv(explore.REPLAY, raising=False)
     scale, shift = Slider("scale", (1.0, 2.0), 2.0), Slider("shift", (0.0, 5.0), 0.0)
-    *controls, reset, picture, _ = explore.explore(parabola, scale=scale, shift=shift).children
+    *controls, reset, picture, _, _ = explore.explore(parabola, scale=scale, shift=shift).children
     first = picture.value
     controls[0].value, controls[1].value = 1.0, 5.0
     assert picture.value != first

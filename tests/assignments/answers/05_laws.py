@@ -393,7 +393,7 @@ WRONG = {
             _above("t1 / t > (1 + slack) / (s + (1 - s) / k)"),
         ),
         (2, "in growing order", _above(rows="rows")),
-        (2, "a fraction of the line", _above("t1 / t > slack + k - s * (k - 1)")),
+        (2, "slack is a fraction of it", _above("t1 / t > slack + k - s * (k - 1)")),
         (
             2,
             "asked is who lies above",
