@@ -55,6 +55,8 @@ def whole(name: str, given: object, meaning: str, low: int = 1, high: float = ma
 
 def scalar(given: object) -> float:
     """Return one number as a float, and NaN for what is none or does not fit a float."""
+    if type(given) is float:  # most are, in lists of thousands
+        return given
     value = _unwrapped(given)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return math.nan

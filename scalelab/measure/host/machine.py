@@ -166,6 +166,7 @@ def _levels(root, core):
     return tuple(found)
 
 
+@functools.cache
 def _processor() -> str:
     for line in _read(_CPUINFO).splitlines():
         if line.startswith(("model name", "Model")):
@@ -180,6 +181,7 @@ def _load() -> float | None:
         return None
 
 
+@functools.cache
 def _cuda() -> str:
     """Return the CUDA version in torch/version.py, which finding the package does not import."""
     spec = util.find_spec("torch")

@@ -17,8 +17,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
@@ -35,6 +35,10 @@ _PATIENCE = 2.0  # seconds between asking a program to end and ending it
 _UNREAD = re.compile(r"[*?]|\$\w|\$\{|(?<!\S)~")  # of a line without a shell, as it stands
 _FAILED = "a run failed"  # why there are no more
 _MOST = 2000  # characters of the end of what a program that failed has said
+_UNHEARD = nullcontext()
+# Asks us to end; and what a program is to take as if nobody had changed it.
+_ENDS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+_OURS = _ENDS | {getattr(signal, name, signal.SIGTERM) for name in ("SIGPIPE", "SIGXFSZ")}
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,7 @@ class Program:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """One run of a program, from its start to its end."""
 
     seconds: float
@@ -248,7 +251,8 @@ class Race:
         if self.prepare:
             finish(self.prepare[place], "--prepare", limit=self.limit, show=self.show)
             self._starts[place] = _start(self.programs[place])
-        with _errors(heard and not self.show) as errors:
+        # What a program says before it counts is kept, in case that it fails.
+        with tempfile.TemporaryFile() if heard and not self.show else _UNHEARD as errors:
             done = _run(self.programs[place], self._starts[place], self.limit, self.show, errors)
             if done.fault and not self.ignore:
                 raise _failed(self.programs[place], done.fault, errors)
@@ -282,7 +286,7 @@ def finish(
     program: Program, what: str = "command", *, limit: float | None = None, show: bool = False
 ) -> None:
     """Run a program that must succeed, such as what prepares the others."""
-    with _errors(not show) as errors:
+    with _UNHEARD if show else tempfile.TemporaryFile() as errors:
         try:
             done = run(program, limit=limit, show=show, errors=errors)
         except Refusal as refusal:
@@ -325,55 +329,58 @@ def _start(program):
 
 
 def _run(program, begin, limit, show, errors):
-    null = os.open(os.devnull, os.O_RDWR)
+    # What we do between two runs is time in which nothing is timed, and dear: its code is seldom in a cache.
+    files = _files(show, errors)
+    # Ctrl-C between the start and our knowing of it would leave the program behind.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+    start = time.perf_counter()
     try:
-        said = sys.__stderr__.fileno() if show and sys.__stderr__ else None
-        out = null if said is None else said
-        err = errors.fileno() if errors else out
-        files = [(os.POSIX_SPAWN_DUP2, one, to) for to, one in enumerate((null, out, err))]
-        # Ctrl-C between the start and our knowing of it would leave the program behind.
-        mask = signal.pthread_sigmask(
-            signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-        )
-        start = time.perf_counter()
-        try:
-            child = os.posix_spawn(
-                begin.place, program.words, begin.environment,
-                file_actions=files, setpgroup=0, setsigmask=mask,
-                setsigdef=[signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ],
-            )  # fmt: skip
-        except OSError as error:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            _found(program)  # which says more of one that has gone
-            raise Refusal(
-                f"{program.words[0]} cannot be started ({error.strerror}): begin a script with #! and "
-                "its interpreter, or say --shell"
-            ) from None
-        watch = _Watch(child, limit)
-        try:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            _, status, used = os.wait4(child, 0)
-        except BaseException:
+        child = os.posix_spawn(
+            begin.place, program.words, begin.environment,
+            file_actions=files, setpgroup=0, setsigmask=mask, setsigdef=_OURS,
+        )  # fmt: skip
+    except OSError as error:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        _found(program)  # which says more of one that has gone
+        raise Refusal(
+            f"{program.words[0]} cannot be started ({error.strerror}): begin a script with #! and "
+            "its interpreter, or say --shell"
+        ) from None
+    watch = None if limit is None else _Watch(child, limit)
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        _, status, used = os.wait4(child, 0)
+    except BaseException:
+        if watch:
             watch.over()
-            _end(child)
-            raise
-        seconds = time.perf_counter() - start
+        _end(child)
+        raise
+    seconds = time.perf_counter() - start
+    if watch:
         watch.over()
-    finally:
-        os.close(null)
-    fault = f"took longer than {text(limit, 's')}" if limit and watch.late else _fault(status)
+    fault = f"took longer than {text(limit, 's')}" if watch and watch.late else _fault(status)
     return Run(seconds, used.ru_utime, used.ru_stime, fault)
 
 
-class _Watch:
-    """Ends a process group when its time is over; without a limit it does nothing."""
+def _files(show, errors):
+    """Return where a program reads nothing and writes nowhere, or its output and errors where we say."""
+    said = sys.__stderr__.fileno() if show and sys.__stderr__ else None
+    heard = errors.fileno() if errors else said
+    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)
+    if heard is None:
+        return nothing, (os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)
+    # What hears the errors comes first: it may be number 0, where we have no input of our own.
+    return (os.POSIX_SPAWN_DUP2, heard, 2), nothing, (os.POSIX_SPAWN_DUP2, said or 0, 1)
 
-    def __init__(self, child: int, limit: float | None) -> None:
+
+class _Watch:
+    """Ends a process group when its time is over."""
+
+    def __init__(self, child: int, limit: float) -> None:
         self.late, self._lock = False, threading.Lock()
-        self._timer = None if limit is None else threading.Timer(limit, self._strike, [child])
-        if self._timer:
-            self._timer.daemon = True
-            self._timer.start()
+        self._timer: threading.Timer | None = threading.Timer(limit, self._strike, [child])
+        self._timer.daemon = True
+        self._timer.start()
 
     def _strike(self, child: int) -> None:
         with self._lock:
@@ -454,16 +461,6 @@ def _said(sentence, errors):
         errors.seek(0)
         failure.output = unpainted(errors.read().decode(errors="replace")).rstrip()[-_MOST:]
     return failure
-
-
-@contextmanager
-def _errors(wanted: bool) -> Iterator[IO[bytes] | None]:
-    """Give a file for what a program says before it counts, in case that it fails."""
-    if not wanted:
-        yield None
-        return
-    with tempfile.TemporaryFile() as file:
-        yield file
 
 
 def _cautioned(sample, faults):

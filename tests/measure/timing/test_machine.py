@@ -235,11 +235,11 @@ def test_the_cuda_version_is_read_where_torch_wrote_it(tmp_path, monkeypatch):
     )
     spec = types.SimpleNamespace(origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr(machine.util, "find_spec", lambda name: spec)
-    assert machine._cuda() == "13.0"
+    assert machine._cuda.__wrapped__() == "13.0"
     (tmp_path / "version.py").write_text("cuda: Optional[str] = None\n")
-    assert machine._cuda() == ""
+    assert machine._cuda.__wrapped__() == ""
     monkeypatch.setattr(machine.util, "find_spec", lambda name: None)
-    assert machine._cuda() == ""
+    assert machine._cuda.__wrapped__() == ""
 
 
 def test_the_driver_is_asked_once_in_the_life_of_a_process(monkeypatch):
