@@ -298,11 +298,13 @@ def _list(axes: Axes, series: Points) -> None:
 def _number(axes: Axes, lines: list[Points]) -> None:
     """Write its number beside each named point, left and right by turns, as neighbours may be close.
 
-    Where another point or number stands there, the other sides are tried, and those above and below.
+    Where another point or number stands there, or a line passes, the other sides are tried, and those
+    above and below.
     """
     marks = [_placed(axes, *at) for line in lines for at in zip(line.x, line.y, strict=True)]
     dot = style()["lines.markersize"] / 2
     taken = [(*mark, dot, dot) for mark in marks]
+    passed = _passed(axes) if lines else None
     for line in lines:
         for turn, at in enumerate(np.argsort(line.x, kind="stable")):
             word, mark = str(at + 1), _placed(axes, line.x[at], line.y[at])
@@ -313,10 +315,30 @@ def _number(axes: Axes, lines: list[Points]) -> None:
                 (mark[0] + x + np.sign(x) * wide, mark[1] + y, wide, DIGIT_TALL * SMALL / 2)
                 for x, y in sides
             ]
-            free = [turn for turn, box in enumerate(boxes) if not any(_meet(box, o) for o in taken)]
-            best = free[0] if free else 0
+            bad = [(any(_meet(box, one) for one in taken), _on(passed, box)) for box in boxes]
+            best = bad.index(min(bad))
             taken.append(boxes[best])
             _write(axes, word, line.x[at], line.y[at], *sides[best], LIGHT["ink"])
+
+
+def _passed(axes: Axes) -> np.ndarray:
+    """Return places along all lines of a chart, at most two points of the paper apart."""
+    places = [np.empty((0, 2))]
+    for line in axes.lines:
+        if line.get_linestyle() != "None" and len(line.get_path().vertices):
+            along = line.get_transform().transform_path(line.get_path()).vertices
+            # A logarithm of nothing lies far below the paper.
+            along = np.clip(along / axes.figure.dpi / POINT, -1e4, 1e4)
+            steps = np.hypot(*np.diff(along, axis=0).T)
+            far = np.concatenate([[0], np.cumsum(np.nan_to_num(steps))])
+            at = np.arange(0, far[-1], 2.0)
+            places.append(np.column_stack([np.interp(at, far, one) for one in along.T]))
+    return np.concatenate(places)
+
+
+def _on(places: np.ndarray, box: tuple[float, ...]) -> bool:
+    """Whether one of the places lies in a box."""
+    return bool(np.any(np.all(abs(places - box[:2]) < box[2:], axis=1)))
 
 
 def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

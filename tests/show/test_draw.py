@@ -126,6 +126,26 @@ def test_the_numbers_of_points_that_touch_lie_neither_on_each_other_nor_on_a_poi
             assert beside or one[3] <= other[2] or other[3] <= one[2], (one, other)
 
 
+@pytest.mark.parametrize("kind", ["dashed", "line"])
+@pytest.mark.parametrize("rise", [0, 1])
+def test_the_number_of_a_point_that_a_line_passes_stands_beside_the_line(kind, rise):
+    at = np.array([2.0, 4.0, 7.0])
+    points = Points("upgrade", at, 1 + rise * at, "points", names=("a", "b", "c"))
+    passing = Points("as before", [0, 10], [1, 1 + 10 * rise], kind)
+    nothing = Points("never", [1, 9], [np.nan, np.nan], kind)
+    chart = Chart(
+        "t", Axis("x", low=0, high=10), Axis("y", low=0, high=12), (passing, nothing, points)
+    )
+    _, drawn = draw.drawing(chart)
+    along = drawn.transData.transform([(x, 1 + rise * x) for x in np.linspace(0, 10, 2001)])
+    assert len(drawn.texts) == 3
+    for number in drawn.texts:
+        box = number.get_window_extent()
+        middle, half = (box.y0 + box.y1) / 2, 0.36 * draw.SMALL * drawn.figure.dpi * draw.POINT
+        across = (along[:, 0] > box.x0) & (along[:, 0] < box.x1)
+        assert not any(across & (abs(along[:, 1] - middle) < half))
+
+
 @pytest.mark.parametrize("apart", [1.001, 1.1, 3.0])
 def test_the_tags_of_lines_do_not_lie_on_each_other(apart):
     lines = [Points(f"line {n}", [1, 2], [apart**n, 2 * apart**n], tag=f"L{n}") for n in range(4)]
