@@ -304,7 +304,7 @@ def _number(axes: Axes, lines: list[Points]) -> None:
     marks = [_placed(axes, *at) for line in lines for at in zip(line.x, line.y, strict=True)]
     dot = style()["lines.markersize"] / 2
     taken = [(*mark, dot, dot) for mark in marks]
-    passed = _passed(axes) if lines else None
+    passed = _passed(axes) if lines else np.empty((0, 2))
     for line in lines:
         for turn, at in enumerate(np.argsort(line.x, kind="stable")):
             word, mark = str(at + 1), _placed(axes, line.x[at], line.y[at])
@@ -325,8 +325,9 @@ def _passed(axes: Axes) -> np.ndarray:
     """Return places along all lines of a chart, at most two points of the paper apart."""
     places = [np.empty((0, 2))]
     for line in axes.lines:
-        if line.get_linestyle() != "None" and len(line.get_path().vertices):
-            along = line.get_transform().transform_path(line.get_path()).vertices
+        path = line.get_transform().transform_path(line.get_path())
+        along = np.asarray(path.vertices, float)
+        if line.get_linestyle() != "None" and len(along):
             # A logarithm of nothing lies far below the paper.
             along = np.clip(along / axes.figure.dpi / POINT, -1e4, 1e4)
             steps = np.hypot(*np.diff(along, axis=0).T)
