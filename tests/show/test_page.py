@@ -1,6 +1,7 @@
 """Charts as HTML, and the page around what is kept as a file."""
 
 import re
+from dataclasses import replace
 from unittest import mock
 
 import pytest
@@ -8,6 +9,7 @@ from bs4 import BeautifulSoup
 from jinja2 import UndefinedError
 from markupsafe import Markup
 
+from scalelab.records import Machine, Stamp
 from scalelab.show import draw, page
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.template import asset, rendered
@@ -50,3 +52,13 @@ def test_a_figure_is_drawn_once(make):
     with mock.patch.object(draw, "svg", wraps=draw.svg) as drawn:
         make()
     assert drawn.call_count == 1
+
+
+@pytest.mark.parametrize("date", ["2026-01-02", ""])
+def test_the_date_of_a_stamp_stays_on_one_line(date):
+    stamp = Stamp("recorded", Machine("a host", 2, python="3.11"), date, "as it came")
+    soup = BeautifulSoup(page.figure(replace(CHART, stamp=stamp)), "html.parser")
+    shown = soup.select_one(".sl-stamp")
+    assert shown.get_text() == stamp.text
+    assert [one.string for one in shown.find_all("time")] == [date] * bool(date)
+    assert ".sl-stamp time { white-space: nowrap; }" in asset("figure.css")

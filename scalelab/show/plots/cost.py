@@ -211,7 +211,8 @@ def gains(changes: Mapping[str, float], bound: float) -> Chart:
         ),
         stamp=MODEL,
         see="What stays at 1 changes nothing, and what lies to its left is slower. Whatever works on the "
-        "exchange ends before the dashed line; what passes it has changed more than the exchange.",
+        "exchange ends before the line of no exposed exchange; what passes that has changed more than "
+        "the exchange.",
     )
 
 
