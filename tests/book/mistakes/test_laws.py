@@ -361,12 +361,14 @@ def test_a_cap_that_fits_is_not_condemned_by_its_own_caption():
     assert "farther off than a measurement errs" in chart.see
 
 
-def test_amdahls_curve_misses_the_ray_tracer_by_what_the_text_says():
-    """It was praised, and the curves beside it were condemned for less."""
+def test_the_text_does_not_call_amdahls_curve_the_truth_of_the_ray_tracer():
+    """It was praised, and the curves beside it were condemned for less; then its misses were rounded down."""
     series = data.load("usl_raytracer")
     rows = curves.Rows.of(series.workers, throughput=series.values)
     off = rows.rate / curves.fit.fit(rows, "amdahl").rate(rows.workers) - 1
-    assert f"misses rows by up to {max(abs(off)):.0%};" in CHAPTER["workers-read"]
+    assert max(abs(off)) > 0.07
+    assert "need not be the truth of the ray tracer either" in CHAPTER["workers-read"]
+    assert "%" not in CHAPTER["workers-read"]
 
 
 def test_what_both_workers_compute_is_more_than_half_of_what_one_did(monkeypatch):
