@@ -271,7 +271,7 @@ def usl(workers: Numbers, contention: Numbers, coherency: Numbers) -> Answer:
 def usl_peak(contention: Numbers, coherency: Numbers) -> Answer:
     """The worker count of the largest `usl` speedup: K = sqrt((1 - σ) / κ), at least 1.
 
-    It is infinite for κ = 0. Beyond it scaling is retrograde: each worker makes the job slower.
+    It is infinite for κ = 0 and σ < 1. Beyond it scaling is retrograde: each worker makes the job slower.
     Source: Gunther 2008, arXiv:0808.1431. Section 3.5.
 
     >>> round(usl_peak(0.0277284, 1.04366e-4), 2)

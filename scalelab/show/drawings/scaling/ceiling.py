@@ -147,7 +147,7 @@ def _told(rows):
     times = "Twice" if more == 2 else f"{more:.3g} times"
     told = (
         f"{times} the nodes cut the second part only, and the step loses "
-        f"{1e3 * (before.seconds - row.seconds):.2g} of {1e3 * before.seconds:.3g} ms"
+        f"{1e3 * (before.seconds - row.seconds):.2g} of {_ms(before.seconds)} ms"
     )
     if row.waits >= 0.5 > before.waits:
         return f"{told}. Now more than half of it is what stays."
