@@ -59,6 +59,14 @@ def price(report: Report, row: Scores) -> str:
     return f"{dollars(count * row.cost_per_work)} per {name}"
 
 
+def named(report: Report, number: str) -> tuple[str, int]:
+    """Write what a claim calls a number, and of how many it is told: a price of so many units of work."""
+    if number != "cost_per_work":
+        return number.replace("_", " "), 1
+    count, name = lot(report)
+    return f"dollars per {name}", count
+
+
 def reason(report: Report) -> str:
     """Say why a size is recommended, or that none is."""
     able = [row.workers for row in report.rows if row.eligible]

@@ -60,7 +60,8 @@ def _read(function: Callable[..., object]) -> tuple[str, str]:
         if "scalelab" in parts
         else parts[-1:]
     )
-    return "".join(lines), f"{'/'.join(inside)}, line {first}"
+    told = "".join(lines).replace("  # fmt: skip", "")  # is for who edits it
+    return told, f"{'/'.join(inside)}, line {first}"
 
 
 def _bare(text: str) -> str:

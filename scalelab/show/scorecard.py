@@ -16,7 +16,7 @@ from scalelab import units
 from scalelab.curves.families import BY_NAME
 from scalelab.rubric.gate import LEVEL
 from scalelab.rubric.spread import bound
-from scalelab.rubric.text import lot, reason
+from scalelab.rubric.text import lot, named, reason
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.columns import Table, table
 
@@ -105,10 +105,16 @@ def supported(report: Report, workers: int, **stated: float) -> Table:
     """Return what the runs of one size say of a claim, a row for each number that it states."""
     row = report.row(workers)
     answers, ends = row.supports(**stated), row.spreads
-    asked = [f"at {bound(name)} {units.text(value)}" for name, value in stated.items()]
+    told = {name: named(report, name) for name in stated}
     columns: dict[str, list] = {
-        "claimed": [f"{name.replace('_', ' ')} {a}" for name, a in zip(stated, asked, strict=True)],
-        "the runs allow": [f"{ends[n].low:.3g} to {ends[n].high:.3g}" for n in stated],
+        "claimed": [
+            f"{label} at {bound(name)} {units.text(count * stated[name])}"
+            for name, (label, count) in told.items()
+        ],
+        "the runs allow": [
+            f"{count * ends[name].low:.3g} to {count * ends[name].high:.3g}"
+            for name, (_, count) in told.items()
+        ],
         "verdict": list(answers.values()),
     }
     title = f"{report.name}: a claim about {units.counted(workers)}, each end {LEVEL:.0%}"

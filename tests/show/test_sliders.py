@@ -178,6 +178,15 @@ def test_a_slider_may_run_over_names():
     replay = Replay(lambda which: parabola({"sum": 1.0, "scan": 2.0}[which]), {"which": slider})
     assert replay.chart.title == "scale 2"
     assert 'data-texts="sum|scan"' in replay.html()
+    assert "--sl-value:" not in replay.html().partition("</style>")[2]
+
+
+def test_the_longest_value_of_a_slider_has_room_on_one_line():
+    words = ("serve", "train, recompute")
+    html = Replay(
+        lambda which: parabola(len(which)), {"which": Slider("what", words, "serve")}
+    ).html()
+    assert '<div class="sl-controls" style="--sl-value: 9.6em">' in html
 
 
 @pytest.mark.parametrize("page", ["cover", *WRITTEN])

@@ -128,7 +128,9 @@ def theory(
     if None in (vendor, family, model):
         missing.append("which core this is")
     elif not core:
-        missing.append(f"how many units such a core has ({shown(vendor)}, {family}, {model})")
+        missing.append(
+            f"how many units a core of {shown(vendor)}, family {family}, model {model}, has"
+        )
     if vector is None:
         missing.append("how wide its vectors are")
     if clock is None:

@@ -515,7 +515,11 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
             "Limited by": _in_the_way(days <= deadline, affordable)
             if at is None
             else rows[at].kind,
-            "An hour sooner, next size": f"${hour:,.2f}" if hour else "–",
+            "An hour sooner, next size": "none is bought"
+            if at is None
+            else f"${hour:,.2f}"
+            if hour
+            else "none is sooner",
         },
         MODEL,
         "The sizes are a path from the lower right up to the left. What may be bought lies to the left of "

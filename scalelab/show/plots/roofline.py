@@ -63,7 +63,8 @@ def roofs(
         slope = slope[slope <= end]
         series.append(Points(f"from {name}", slope, under(slope, peak, value), tone=tone, tag=name))
     for name, value in others:
-        begin = roofline.ridge(value, max(bandwidths.values()))
+        # Not left of the slopes, where their tags stand.
+        begin = max(roofline.ridge(value, max(bandwidths.values())), float(at[0]))
         right = np.union1d(at[at >= begin], begin)
         series.append(
             Points(name, right, np.full_like(right, value / unit), "dashed", tone=0, tag=name)

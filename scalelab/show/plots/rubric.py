@@ -264,7 +264,8 @@ def claimed(report: Report, workers: int, **stated: float) -> Chart:
     for name, value in stated.items():
         middle = row.gate.loss if name == "loss" else getattr(row, name)
         sign = {"least": "≥", "most": "≤"}[bound(name)]
-        label = f"{name.replace('_', ' ')} {sign} {units.text(value)}"
+        words, count = text.named(report, name)
+        label = f"{words} {sign} {units.text(count * value)}"
         rows[label] = (ends[name].low / value, middle / value, ends[name].high / value)
     return bars.between(
         f"A claim about {units.counted(workers, 'worker')}, and what the runs allow",

@@ -27,6 +27,11 @@ def test_each_flat_has_its_name_beside_it_for_all_have_one_look():
     assert [(one.kind, one.tag) for one in flats] == [("dashed", "bf16"), ("dashed", "fp64")]
 
 
+def test_a_slow_flat_begins_with_the_slopes_and_does_not_cross_their_names():
+    *slopes, flat = figures.roofs("t", {"fp32": 90e9, "fp16": 1e9}, LEVELS).series
+    assert flat.x[0] == min(one.x[0] for one in slopes)
+
+
 def test_a_calculated_roof_begins_where_it_leaves_the_one_that_was_measured():
     chart = figures.roofs("t", {"bf16": 800e12}, {"HBM": 4e12}, theory=1000e12)
     measured, calculated = chart.series

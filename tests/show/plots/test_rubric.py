@@ -99,6 +99,18 @@ def test_a_limit_of_energy_leaves_the_sizes_that_the_rubric_recommends():
         assert found.recommended == max(line.x[line.y <= limit.y[0]])
 
 
+def test_a_claimed_price_of_tiny_work_is_told_for_so_much_of_it_that_it_is_dollars():
+    """Beside 2.02 to 6.22 stood "cost per work ≤ 1e-09"; the bar is the same, and the words are 1 dollar."""
+    row = SimpleNamespace(
+        spreads={"cost_per_work": rubric.spread.Spread(2e-9, 6e-9, True)}, cost_per_work=4e-9
+    )
+    report = SimpleNamespace(row=lambda _: row, rows=[row], stamp=None, work_stated=True)
+    chart = figures.claimed(report, 2, cost_per_work=1e-9)
+    (label,) = chart.y.names
+    assert label == "dollars per billion units of work ≤ 1"
+    assert drawn(chart, "may be").x[:2] == pytest.approx([2, 6])
+
+
 def test_a_claims_bars_lie_as_the_verdicts_of_the_table_say():
     """Right of the line an "at least" is supported, left of it an "at most", across it neither."""
     row = REPORT.row(8)
