@@ -119,7 +119,7 @@ def _table(headings, rows) -> nodes.table:
     columns = [nodes.colspec(colwidth=1) for _ in headings]
     head = nodes.thead("", _row(*headings))
     group = nodes.tgroup("", *columns, head, nodes.tbody("", *rows), cols=len(headings))
-    return nodes.table("", group, classes=["colwidths-auto"])
+    return nodes.table("", group, classes=["colwidths-auto", "runs"])
 
 
 def _row(*cells) -> nodes.row:

@@ -21,9 +21,20 @@ SILENT = (nodes.raw, nodes.math_block, nodes.literal_block, nodes.comment, nodes
 
 SIGNS = {
     **{"alpha": "α", "beta": "β", "gamma": "γ", "lambda": "λ", "mu": "µ", "rho": "ρ", "sigma": "σ"},
+    **{"kappa": "κ", "tau": "τ", "delta": "δ"},
     **{"times": "×", "cdot": "·", "le": "≤ ", "ge": "≥ ", "approx": "≈ ", "to": "→ ", "infty": "∞"},
-    **{"min": "min ", "max": "max ", "log": "log ", "lg": "lg "},
+    **{"min": "min ", "max": "max ", "lim": "lim ", "log": "log ", "ln": "ln ", "lg": "lg "},
 }
+HELD = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"  # in braces, which may hold braces twice more
+FRACTION = re.compile(rf"\\[dt]?frac({HELD}|\d)({HELD}|\d)")
+# What a stroke divides by as it stands: a number, or one sign and what it has below it and in brackets.
+ONE = re.compile(
+    rf"(?:\d[\d.]*|[A-Za-z]|\\text{HELD}|\\[a-z]+)(?:_(?:\w|\\[a-z]+|{HELD}))?(?:\([^()]*\))?"
+)
+INSIDE = re.compile(rf"{HELD}|\([^()]*\)")
+# What is multiplied with a fraction by standing beside it.
+BEFORE = re.compile(r"(?:\d|[)}]|(?<![\\A-Za-z])[A-Za-z])$")
+AFTER = re.compile(r"\s*(?:\\,\s*)?(?=[\w(]|\\(?:alpha|beta|gamma|log|ln)(?![a-z]))")
 
 
 class Section(NamedTuple):
@@ -87,12 +98,20 @@ def _named(node):
 
 
 def _words(node):
-    texts = [
-        _plain(text.astext()) if isinstance(text.parent, nodes.math) else text.astext()
-        for text in node.findall(nodes.Text)
-        if not isinstance(text.parent, nodes.raw)
-    ]
-    return re.sub(r"\s+", " ", "".join(texts)).strip()
+    texts = [_said(text) for text in node.findall(nodes.Text)]
+    return re.sub(r"\s+", " ", re.sub(r"\s*\0", "", "".join(texts))).strip()
+
+
+def _said(text):
+    """Return a piece of text in letters; a NUL takes the place of what goes with the space before it."""
+    if isinstance(text.parent, nodes.raw):
+        return ""
+    if isinstance(text.parent, nodes.math):
+        return _plain(text.astext())
+    cites = text.parent.parent
+    if isinstance(cites, addnodes.pending_xref) and cites.get("refdomain") == "cite":
+        return cites.get("authors", "\0")
+    return text.astext()
 
 
 def _plain(formula):
@@ -100,10 +119,34 @@ def _plain(formula):
 
     >>> _plain(r"T(K) \le \frac{T(1)}{K}"), _plain(r"2(K-1)\beta M")
     ('T(K) ≤ T(1)/K', '2(K-1)βM')
+    >>> _plain(r"2\frac{N-1}{N}"), _plain(r"2\dfrac{15}{16} M"), _plain(r"\frac{T(1)}{K\,T(K)}")
+    ('2(N-1)/N', '2 · 15/16 · M', 'T(1)/(K T(K))')
     """
-    formula = re.sub(r"\\t?frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", formula)
-    formula = re.sub(r"\\([a-zA-Z]+) ?", lambda name: SIGNS.get(name[1], ""), formula)
-    return re.sub(r"\\[,;! ]", " ", formula).translate(str.maketrans("", "", "{}$\\"))
+    while found := [*FRACTION.finditer(formula)]:  # the last one first, as it may stand in another
+        formula = _divided(formula, found[-1])
+    formula = re.sub(r"\^\{([^{}]*[-+/ ][^{}]*)\}", r"^(\1)", formula)
+    formula = re.sub(
+        r"\\([a-zA-Z]+)(?: (?![-+=<>]))?", lambda name: SIGNS.get(name[1], ""), formula
+    )
+    formula = re.sub(r"\\[,;! ]", " ", formula).translate(str.maketrans("", "", "{}$\\"))
+    formula = re.sub(r"\s*([×·])\s*", r" \1 ", formula.replace(" _", "_"))
+    return re.sub(r" +", " ", formula).strip()
+
+
+def _divided(formula, fraction):
+    """Return the formula with this fraction on one line, in brackets where it would be read as another."""
+    before, after = formula[: fraction.start()], formula[fraction.end() :]
+    top, bottom = (re.sub(r"^\{(.*)\}$", r"\1", part) for part in fraction.groups())
+    if re.search("[-+]", INSIDE.sub("", top)):
+        top = f"({top})"
+    elif BEFORE.search(before):
+        top = rf" \cdot {top}"
+    if not ONE.fullmatch(bottom):
+        bottom = f"({bottom})"
+    if beside := AFTER.match(after):
+        after = rf" \cdot {after[beside.end() :]}"
+    before = re.sub(r"(\\[A-Za-z]+)$", r"\1 ", before)
+    return f"{before}{top}/{bottom}{after}"
 
 
 def _closed(anchor, heading, words, defined, formulas):
@@ -122,11 +165,31 @@ def called(doctree: nodes.document) -> dict[str, str]:
     return names
 
 
+def credit(env, doctree):
+    """Give each citation that is part of a sentence the names that it will have there, in place of a key."""
+    entries = env.get_domain("cite").bibdata.data.entries
+    for one in doctree.findall(addnodes.pending_xref):
+        if one.get("refdomain") == "cite" and one["reftype"] == "t":
+            keys = one["reftarget"].split(",")
+            one["authors"] = ", ".join(_authors(entries[key]) for key in keys if key in entries)
+
+
+def _authors(entry):
+    first, *others = (
+        "".join(map(str, one.rich_prelast_names + one.rich_last_names))
+        for one in entry.persons["author"]
+    )
+    more = f" and {others[0]}" if len(others) == 1 else " et al." if others else ""
+    year = f" [{entry.fields['year']}]" if "year" in entry.fields else ""
+    return f"{first}{more}{year}"
+
+
 def keep(app, doctree):
     """Keep what a page says with what Sphinx keeps of it, for builds that do not read it again."""
     if not hasattr(app.env, "scalelab_sections"):
         app.env.scalelab_sections = {}
         app.env.scalelab_called = {}
+    credit(app.env, doctree)
     app.env.scalelab_sections[app.env.docname] = [*sections(doctree)]
     app.env.scalelab_called[app.env.docname] = called(doctree)
 

@@ -83,9 +83,16 @@ const bookSearch = (() => {
     }
     return shown;
   };
+  // The page's own words come first, and not at all where only its title has what was asked.
+  const spoken = (sections) => {
+    const own = sections.find(({ anchor }) => !anchor), others = sections.filter(({ anchor }) => anchor);
+    const says = own && marked(excerpt(own.text, own.terms), own.terms).querySelector("mark");
+    return own && (says || !others.length) ? [own, ...others] : others;
+  };
   const entry = (found) => {
     const item = make("li");
-    item.append(link(found, found.heading), marked(excerpt(found.text, found.terms), found.terms));
+    if (found.anchor) item.append(link(found, found.heading)); // the page itself stands above
+    item.append(marked(excerpt(found.text, found.terms), found.terms));
     return item;
   };
   const show = (found, meant, words) => {
@@ -95,7 +102,7 @@ const bookSearch = (() => {
     const blocks = found.map(({ page, title, sections }) => {
       const block = make("section"), head = make("h2"), list = make("ul");
       head.append(link({ page, anchor: "" }, title));
-      list.append(...sections.map(entry));
+      list.append(...spoken(sections).map(entry));
       block.append(head, list);
       return block;
     });

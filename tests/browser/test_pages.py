@@ -67,6 +67,26 @@ STICKING_OUT = """() => {
   return wide > innerWidth ? [`the page is ${wide} px wide, the screen ${innerWidth} px`, ...names] : names;
 }"""
 
+# Words that a narrow column tears apart, and sentences that a cell prints on one line.
+TORN = """() => {
+  const still = document.head.appendChild(document.createElement("style"));
+  still.textContent = "* { hyphens: manual !important; }";
+  const torn = [...document.querySelectorAll(".runs td:first-child a, .prev-next-title")].flatMap((e) => {
+    const text = document.createTreeWalker(e, NodeFilter.SHOW_TEXT).nextNode();
+    return [...text.data.matchAll(/[^\\s-]+/g)].filter(({ 0: word, index }) => {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+    }).map(([word]) => word);
+  });
+  still.remove();
+  const long = [...document.querySelectorAll(".cell_output .stream pre, .cell_output .text_plain pre")]
+    .filter((e) => !e.closest(".tag_wide-output") && e.scrollWidth > e.clientWidth + 1)
+    .map((e) => e.textContent).filter((said) => said.split("\\n").some((line) => line.length > 80));
+  return [...torn, ...long.map((said) => said.slice(0, 60))];
+}"""
+
 # Letters inside a picture that are smaller than a reader can read, or larger than the text around it.
 ODD_LETTERS = """([least, most]) => [...document.querySelectorAll("main svg:not(mjx-container *) text")]
   .filter((e) => e.checkVisibility() && e.textContent.trim()).map((e) => {
@@ -233,6 +253,7 @@ def look(page) -> dict:
     resize(page, PHONE)
     found[STICKING_OUT, "phone"] = page.evaluate(STICKING_OUT)
     found[ODD_LETTERS, "phone"] = page.evaluate(ODD_LETTERS, LETTERS)
+    found[TORN] = page.evaluate(TORN)
     return found
 
 
@@ -385,6 +406,17 @@ def test_a_key_shows_where_it_is(reader, theme):
 @pytest.mark.parametrize("screen", ["desk", "phone"])
 def test_nothing_is_wider_than_the_screen(reader, screen):
     nothing(reader.seen[STICKING_OUT, screen])
+
+
+def test_a_phone_tears_no_word_of_a_link_and_shows_a_printed_sentence_whole(reader):
+    nothing(reader.seen[TORN])
+
+
+def test_a_tab_names_the_page_and_the_book_once(reader):
+    book = yaml.safe_load((ROOT / "_config.yml").read_text())["title"]
+    title = soup(reader.file).title.text
+    assert title.count(book) == 1
+    assert (title == book) == (reader.name == TOC["root"])
 
 
 @pytest.mark.parametrize("screen", ["desk", "phone"])

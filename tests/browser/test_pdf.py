@@ -124,6 +124,7 @@ def test_the_book_has_a_cover_with_its_title_and_who_wrote_it(paper):
     for words in (config["title"], config["author"], "Measure, model, predict and judge"):
         assert words in cover
     assert "Contents" not in cover
+    assert paper.pdf.metadata.title == config["title"]
 
 
 def test_the_contents_tell_the_page_of_every_title_and_lead_there(paper):

@@ -13,9 +13,10 @@ from tests.book.test_extension import extension
 from tests.notebooks import ROOT, WRITTEN
 
 HTML = ROOT / "_build" / "html"
+KEY = re.compile(r"\b[a-z]{3,}(19|20)\d\d\b")  # of a source, as amdahl1967
 
 
-@pytest.mark.parametrize("name", ["lead", "sections"])
+@pytest.mark.parametrize("name", ["lead", "sections", "columns"])
 def test_the_examples_of_an_extension_hold(name):
     failed, tried = doctest.testmod(extension(name))
     assert (failed, tried > 0) == (0, True)
@@ -58,4 +59,5 @@ def test_what_the_search_knows_has_all_pages_and_no_markup():
     assert {f"chapters/{slug}" for slug in WRITTEN} <= pages
     assert {"book/glossary", "book/api", "book/corrections"} <= pages
     assert not [one for one in found if "<div" in one[3] or "\\frac" in one[3]]
+    assert not [one for one in found if KEY.search(one[3])]
     assert len(script) < 1_000_000
