@@ -9,6 +9,9 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
   const longest = (lines) => Math.max(...lines.map((line) => line.length));
   const wide = (table, letter, apart) => [...table.rows[0].cells].reduce((sum, head, turn) => sum + apart + letter * Math.max(longest(words(head).split(/\s/)), ...[...table.tBodies[0].rows].map((row) => words(row.cells[turn]).length)), 0);
 
+  // What is drawn of words alone, a schedule of tasks, is a wall of them in a table.
+  const wordy = (table) => ![...table.tBodies[0].querySelectorAll("td")].some((cell) => /^[−-]?\d[\d.,]*(\s|$)/.test(words(cell)));
+
   // The room that the code of a cell needs, in mm, where the one table that it prints fits beside it.
   const beside = (cell) => {
     const [code, tables] = [cell.querySelector(":scope > .cell_input pre"), cell.querySelectorAll(".sl-block table")];
@@ -43,6 +46,15 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
       cell.classList.add("print-beside");
       cell.style.gridTemplateColumns = `${room.toFixed(0)}mm 1fr`;
     });
+    // A page in a frame would end where its frame does: it is set into this one, under a root that keeps its looks apart.
+    page.querySelectorAll("iframe[srcdoc]").forEach((frame) => {
+      const held = new DOMParser().parseFromString(frame.srcdoc, "text/html"), set = make("div", "print-framed");
+      held.querySelectorAll("script, .sl-twin").forEach((one) => one.remove());
+      held.querySelectorAll("h1, h2").forEach((one) => { one.role = "none"; }); // or they were bookmarks of the book
+      held.querySelectorAll("style").forEach((one) => { one.textContent = one.textContent.replaceAll(":root", ":host"); });
+      set.attachShadow({ mode: "open" }).append(...held.querySelectorAll("style, main"));
+      frame.replaceWith(set);
+    });
     page.querySelectorAll("details").forEach((fold) => { fold.open = true; });
     // A bookmark has no letters of a formula, so those of a heading are set as text where text can say them.
     page.querySelectorAll(":is(h1, h2, h3) .math").forEach((one) => {
@@ -62,23 +74,24 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
   appendix.append(numbers);
   numbers.append(make("h1", "", "The numbers of the figures"), make("p", "", "What each figure is drawn from, by the section and the number under which it stands; of one with sliders, the position where it starts."));
   bound.flatMap(({ pages }) => pages).forEach((page) => {
-    const title = make("h2", "", words(page.querySelector("h1")).replace(/^([\d.]+) .*/, "Section $1")), blocks = { narrow: [], wide: [] };
+    const title = make("h2", "", words(page.querySelector("h1")).replace(/^([\d.]+) .*/, "Section $1")), blocks = [];
     page.querySelectorAll(".sl-figure").forEach((figure, turn) => {
       const fold = figure.querySelector(".sl-twin"), note = make("p", "print-note");
       if (!fold) return;
+      const table = fold.querySelector("table");
       fold.replaceWith(note);
       if (figure.querySelector(".sl-stepper")) note.textContent = "Its steps, one by one: on the page and in the notebook.";
+      else if (wordy(table)) note.textContent = "Its numbers: on the page and in the notebook.";
       else {
-        const name = `${page.id}-numbers-${turn}`, table = fold.querySelector("table");
+        const name = `${page.id}-numbers-${turn}`;
         const kind = wide(table, 1.35, 2.6) > 85 ? "wide" : "narrow", block = make("div", `print-numbers print-${kind}`);
         block.append(make("p", "", `Figure ${turn + 1}. ${words(figure.querySelector(".sl-title"))}`), table);
         marked(block, name);
-        blocks[kind].push(block);
+        blocks.push(block);
         note.append("Its numbers: page ", leaf(name));
       }
     });
-    const held = [...blocks.narrow, ...blocks.wide]; // what is as wide as the page would cut the columns in the middle
-    if (held.length) numbers.append(title, ...held);
+    if (blocks.length) numbers.append(title, ...blocks);
   });
   if (numbers.querySelector("table")) {
     article.append(appendix);

@@ -74,6 +74,11 @@ def tight(text):
     return re.sub(r"\s+", "", re.sub("[’\u02bc]", "'", unicodedata.normalize("NFKC", text)))
 
 
+def unbroken(text):
+    """Tight, and without the hyphens that a narrow column puts into words."""
+    return tight(text).replace("-", "")
+
+
 def plain(text):
     """Without the marks of Markdown, and with quotes as they are typed."""
     straight = text.translate(str.maketrans("’ʼ“”", "''\"\"", "*`$"))
@@ -235,6 +240,58 @@ def test_the_numbers_of_a_figure_are_on_the_page_that_it_names(paper):
         told += named
     tables = re.findall(r"Figure\s\d+\.", " ".join(paper.words[start - 1 :]))
     assert len(tables) == len(told) >= 5 * len(paper.slugs)
+
+
+TABLES_IN_ORDER = """() => [...document.querySelectorAll(".print-numbers")].map((one) => [
+  +one.textContent.match(/Figure (\\d+)/)[1],
+  [...one.querySelectorAll("tbody td")].map((cell) => cell.textContent)])"""
+
+
+def test_tables_of_figures_stand_in_the_order_of_the_figures_and_none_is_words_alone(visit, book):
+    """The wide ones came last, and eight queues of tasks by their names filled half a page."""
+    page = visit(viewport=PAPER).page
+    for slug, words in (("02_hardware", []), ("06_workdepth", [13])):
+        extension("pdf").bind(page, [f"chapters/{slug}"])
+        tables = page.evaluate(TABLES_IN_ORDER)
+        figures = [figure for figure, _ in tables]
+        assert figures == sorted(figures)
+        assert len(figures) >= 5
+        assert set(figures).isdisjoint(words)
+        for figure, cells in tables:
+            assert any(re.match(r"-?[\d.,]+(\s|$)", cell) for cell in cells), (slug, figure)
+
+
+def test_a_page_in_a_frame_is_on_paper_to_its_end_and_its_headings_are_no_bookmarks(
+    visit, book, tmp_path
+):
+    page = visit(viewport=PAPER).page
+    page.goto((book / "chapters/10_rubric.html").as_uri())
+    texts = "[...new DOMParser().parseFromString({}, 'text/html').querySelectorAll('{}')]"
+    source = "document.querySelector('iframe').srcdoc"
+    told, heads = (
+        page.evaluate(f"{texts.format(source, found)}.map((one) => one.textContent)")
+        for found in ("main :is(p, h2, dd, li, .sl-block td)", "main :is(h1, h2)")
+    )
+    extension("pdf").bind(page, ["chapters/10_rubric"])
+    page.pdf(path=tmp_path / "paper.pdf", tagged=True, outline=True, prefer_css_page_size=True)
+    paper = Paper(pypdf.PdfReader(tmp_path / "paper.pdf"), ("10_rubric",))
+    everything = tight("".join(paper.words))
+    nothing([one for one in told if tight(one) not in everything])
+    assert len(heads) >= 5
+    assert {tight(one) for one in heads}.isdisjoint(title for title, _ in paper.bookmarks)
+
+
+def test_cards_stand_whole_on_a_page_with_the_heading_over_them(visit, book, tmp_path):
+    page = visit(viewport=PAPER).page
+    extension("pdf").bind(page, ["book/index"])
+    cards = page.locator(".sd-card :is(.sd-card-title, p.sd-card-text)").all_inner_texts()
+    assert len(cards) == 2 * 4
+    for share in (0.89, 0.92, 0.95, 1):  # the cards begin at the foot of a page, or farther up
+        page.evaluate("(by) => { document.querySelector('.print-part').style.zoom = by; }", share)
+        page.pdf(path=tmp_path / "paper.pdf", tagged=True, outline=True, prefer_css_page_size=True)
+        paper = Paper(pypdf.PdfReader(tmp_path / "paper.pdf"), ())
+        there = paper.words[dict(paper.bookmarks)["Fourdoors"] - 1]
+        nothing([one for one in cards if unbroken(one) not in unbroken(there)])
 
 
 WIDE = """() => {
