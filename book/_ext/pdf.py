@@ -30,6 +30,7 @@ LOOKS = Path(__file__).with_name("binding.css").read_text(encoding="utf-8")
 FILL = """(pages) => document.querySelectorAll(".print-page").forEach((one) => {
   one.textContent = pages[one.closest("a").hash.slice(1)] ?? "";
 })"""
+SCALE = 0.925  # letters of 8.3 points, or the book is a tenth thicker
 LITTLE = 900  # letters of a page, of about 3,500: what holds no more looks forgotten
 NOTCHES = 5
 SHRINK = """(names) => names.forEach((name) => {
@@ -58,7 +59,7 @@ def printed(target: Path, names: Collection[str] = ()):
         )
         tab = chromium.new_page(color_scheme="light")
         bind(tab, names)
-        options = {"prefer_css_page_size": True, "print_background": True}
+        options = {"prefer_css_page_size": True, "print_background": True, "scale": SCALE}
         tab.pdf(path=target, **options)
         for _ in range(NOTCHES):
             if not (parts := spilling(target)):
