@@ -240,7 +240,8 @@ def test_what_a_module_prints_is_no_part_of_the_answer(tmp_path):
     asked = ("run", "loud.py:f", "--workers", "1,2", "--repeats", "1", "--json")
     done = process(*asked, cwd=tmp_path)
     assert [s.given["workers"] for s in records.from_json(done.stdout).samples] == [1, 2]
-    assert {*done.stderr.splitlines()} == {"imported"}
+    # Two ranks that print at once may write into each other's lines.
+    assert {*done.stderr.replace("imported", " imported ").split()} == {"imported"}
 
 
 def test_a_size_of_a_job_that_fails_is_told_and_kept_and_the_others_go_on(own):
