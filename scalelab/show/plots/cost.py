@@ -486,7 +486,10 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
     )
     at = int(np.flatnonzero(workers == chosen)[0]) if chosen else None
     more = at + 1 if at is not None and at + 1 < len(rows) and days[at + 1] < days[at] else None
-    hour = more and cost.hour_saved(days[at] * DAY, bills[at], days[more] * DAY, bills[more])
+    sooner = "none is bought" if at is None else "none is sooner"
+    if more is not None:
+        hour = cost.hour_saved(days[at] * DAY, bills[at], days[more] * DAY, bills[more])
+        sooner = f"${hour:,.2f}"
     return Chart(
         f"GPUs at ${price:g} an hour, joined at {link:g} Gbit/s each",
         Axis("days until the model is trained", log=True, ticks=(0.25, 0.5, 1, 2, 4, 8)),
@@ -515,11 +518,7 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
             "Limited by": _in_the_way(days <= deadline, affordable)
             if at is None
             else rows[at].kind,
-            "An hour sooner, next size": "none is bought"
-            if at is None
-            else f"${hour:,.2f}"
-            if hour
-            else "none is sooner",
+            "An hour sooner, next size": sooner,
         },
         MODEL,
         "The sizes are a path from the lower right up to the left. What may be bought lies to the left of "
