@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from scalelab import rubric
+from scalelab.show import scorecard
 from scalelab.show.plots import rubric as figures
 
 K, T = np.array([1, 2, 4, 8, 16, 32]), np.array([3600, 1880, 1010, 560, 340, 250])
@@ -109,6 +110,10 @@ def test_a_claimed_price_of_tiny_work_is_told_for_so_much_of_it_that_it_is_dolla
     (label,) = chart.y.names
     assert label == "dollars per billion units of work ≤ 1"
     assert drawn(chart, "may be").x[:2] == pytest.approx([2, 6])
+    row.supports = lambda **stated: dict.fromkeys(stated, "contradicted")
+    report.name = "a study"
+    ((claimed, allowed, _),) = scorecard.supported(report, 2, cost_per_work=1e-9).rows
+    assert (claimed, allowed) == ("dollars per billion units of work at most 1", "2 to 6")
 
 
 def test_a_claims_bars_lie_as_the_verdicts_of_the_table_say():
