@@ -48,7 +48,7 @@ def shown():
                     yield pytest.param(found, id=ast.unparse(one))
 
 
-@pytest.mark.parametrize("function", shown())
+@pytest.mark.parametrize("function", list(shown()))
 def test_the_formula_of_a_chapter_computes_what_the_function_does_in_few_lines(function):
     """Whatever checks were left out, on arguments that pass them."""
     text = formula(function).text
