@@ -48,6 +48,7 @@ BAR = 13  # of a bar with a word in it, in points
 TALL = 4.6  # of a picture of more rows of such bars than MOST_ROWS, in inches
 MOST_ROWS = 10
 DIGIT, DIGIT_TALL = 0.64, 0.9  # of a digit and the air around it, of the size of its type
+AT_MARK = 4.0  # points from a mark to its word, aside and up; figure.js has it too
 HAIR = 0.4  # by which a bar of a lane is shorter at either end, in points; figure.js has it too
 
 
@@ -64,7 +65,7 @@ def style() -> dict[RcKeyType, Any]:
 def png(chart: Chart, dpi: int = 150) -> bytes:
     """Return the chart as a PNG with its legend, for print and for viewers without HTML."""
     figure, axes = drawing(chart)
-    named = any(series.names or series.inside for series in chart.series)
+    named = any(series.names or series.words for series in chart.series)
     if named or len(chart.series) > MOST_INSIDE:
         for columns in range(4 if named else 2, 0, -1):
             legend = figure.legend(
@@ -198,6 +199,10 @@ def _prepare(axes: Axes, name: str, axis: Axis) -> None:
         getattr(axes, f"set_{name}scale")("log")
     getattr(axes, f"set_{name}lim")(axis.low, axis.high)
     ticks = getattr(axes, f"{name}axis")
+    if axis.bare:
+        ticks.set_major_locator(NullLocator())
+        ticks.set_minor_locator(NullLocator())
+        return
     assert axis.low is not None  # `limits` chose both
     assert axis.high is not None
     if axis.ticks:
@@ -257,7 +262,7 @@ def _add(axes: Axes, series: Points, gid: str) -> None:
 def _worded(series: Points) -> bool:
     """Whether its bars have words in them, or may get such bars from a slider."""
     empty = series.kind == "lane" and not np.isfinite(series.x).any()
-    return bool(series.inside) or empty
+    return bool(series.words and series.kind == "lane") or empty
 
 
 def _apart(axes: Axes, x: np.ndarray) -> np.ndarray:
@@ -274,8 +279,25 @@ def _apart(axes: Axes, x: np.ndarray) -> np.ndarray:
 
 
 def _fill(axes: Axes, series: Points, gid: str) -> None:
-    """Write into each bar of a lane what stands inside it."""
-    for turn, (start, word) in enumerate(zip(starts(series), series.inside, strict=False)):
+    """Write the words of a series: into each bar of a lane, or above each mark.
+
+    Of a path they stand to the right of its marks, and to the left of others, which arrows leave.
+    """
+    if series.kind != "lane":
+        side, aside = ("left", AT_MARK) if series.kind == "joined" else ("right", -AT_MARK)
+        for turn, word in enumerate(series.words):
+            axes.annotate(
+                word,
+                (series.x[turn], series.y[turn]),
+                (aside, AT_MARK),
+                textcoords="offset points",
+                ha=side,
+                color=LIGHT["ink"],
+                fontsize=SMALL,
+                gid=f"{gid}-word-{turn}",
+            )
+        return
+    for turn, (start, word) in enumerate(zip(starts(series), series.words, strict=False)):
         middle = (series.x[start] + series.x[start + 1]) / 2
         axes.text(
             middle,

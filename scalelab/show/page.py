@@ -80,7 +80,7 @@ def _data(
         for series in chart.series:
             parts = (series.x, series.y, series.low, series.high)
             place = [-1 if part is None else arrays.put(_short(part)) for part in parts]
-            places.append([*place, texts.put("|".join(series.inside))] if series.inside else place)
+            places.append([*place, texts.put("|".join(series.words))] if series.words else place)
         packed.append(
             [
                 places,

@@ -17,6 +17,7 @@ KINDS = ("line", "dashed", "edge", "joined", "points", "band", "part", "lane")
 class Axis:
     """One axis: its label, whether it is logarithmic, limits where the data should not choose them, and what
     its ticks are called where that is not their number. `told` is what its table calls places without a tick.
+    A `bare` one has no ticks: where on it a thing stands only keeps it apart from others.
     """
 
     label: str
@@ -26,6 +27,7 @@ class Axis:
     ticks: tuple[float, ...] = ()
     names: tuple[str, ...] = ()
     told: tuple[tuple[float, str], ...] = ()
+    bare: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,8 @@ class Points:
     to the next: between them nobody measured. `points` marks them (with bars from `low` to `high` where
     given), and `band` fills from `low` to `high`. `part` fills likewise and is one of several that lie on
     each other: `y` is its own amount. `lane` draws bars of one thickness, such as tasks in a timeline, with a
-    missing value between any two, each with its word of `inside` written in it. `edge` draws the arrows of
-    a graph. `names` are of its points, which are numbered in the picture; `tag` stands
+    missing value between any two. `edge` draws the arrows of a graph. `words` are written into each bar of a
+    lane, or above each mark. `names` are of its points, which are numbered in the picture; `tag` stands
     before the first point of a line. `tone` picks the colour, so that the same thing keeps its colour from
     figure to figure: 0 is for what is not data (an ideal line, a limit).
     """
@@ -51,7 +53,7 @@ class Points:
     high: np.ndarray | None = None
     names: tuple[str, ...] = ()
     tag: str = ""
-    inside: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     if TYPE_CHECKING:  # numbers are kept as arrays, whatever form they are given in
 
@@ -66,7 +68,7 @@ class Points:
             high: ArrayLike | None = None,
             names: tuple[str, ...] = (),
             tag: str = "",
-            inside: tuple[str, ...] = (),
+            words: tuple[str, ...] = (),
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -91,10 +93,11 @@ class Points:
                 f"names of {self.label!r} must be one for each of its {self.x.size} points, "
                 f"got {len(self.names)}: name all of them or none"
             )
-        if self.inside and (self.kind != "lane" or len(self.inside) != starts(self).size):
+        room = {"lane": starts(self).size, "points": self.x.size, "joined": self.x.size}
+        if self.words and len(self.words) != room.get(self.kind):
             raise Refusal(
-                f"inside of {self.label!r} must be one word for each bar of a lane, got "
-                f"{len(self.inside)}: write one into each bar or none"
+                f"words of {self.label!r} must be one for each bar of a lane or each mark, got "
+                f"{len(self.words)}: write one to each or none"
             )
         if not self.x.size:
             raise Refusal(f"series {self.label!r} must hold at least one point, got none")

@@ -30,6 +30,8 @@ def called(axis: Axis) -> Callable[[float], str]:
     """Return how places on an axis are told: by what they are called, and elsewhere by their numbers."""
     ticks = zip(axis.ticks, axis.names, strict=False)
     names = dict(axis.told) | {tick: name for tick, name in ticks if name.strip()}
+    if axis.bare:
+        return lambda _: ""
     return lambda place: names.get(float(place), "") or number(place)
 
 
@@ -64,8 +66,9 @@ def course(
         return f"at {across(x[0])}"
     if _pieces(series):
         return f"{len(starts(series))} lines"
-    if np.unique(x).size < x.size:
-        return f"{x.size} points from {across(x.min())} to {across(x.max())}, up to {up(y.max())}"
+    if np.unique(x).size < x.size or not up(y[0]):
+        counted = f"{units.counted(x.size, 'point')} from {across(x.min())} to {across(x.max())}"
+        return f"{counted}, up to {up(y.max())}" if up(y.max()) else counted
     ends = f"{up(y[0])} at {across(x[0])}"
     if y.size == 1:
         return ends
@@ -104,11 +107,11 @@ def at(series: Points, x: float, up: Callable[[float], str] = number) -> str:
     if series.kind == "lane":
         begins = starts(series)
         runs = (series.x[begins] <= x) & (x < series.x[np.minimum(begins + 1, series.x.size - 1)])
-        if series.inside:
+        if series.words:
             order = np.argsort(
                 -series.y[begins[runs]], kind="stable"
             )  # as they stand, from the top
-            return ", ".join(series.inside[i] for i in np.flatnonzero(runs)[order])
+            return ", ".join(series.words[i] for i in np.flatnonzero(runs)[order])
         return _listed(series.y[begins[runs]], up)
     same = np.flatnonzero(_near(series.x, x))
     if _pieces(series):
@@ -118,6 +121,9 @@ def at(series: Points, x: float, up: Callable[[float], str] = number) -> str:
         return "here" if same.size else ""
     if series.names:
         return ", ".join(f"{up(series.y[at])} ({series.names[at]})" for at in same)
+    if same.size and series.words:
+        said = [(up(series.y[at]), series.words[at]) for at in same]
+        return ", ".join(f"{value} ({word})" if value else word for value, word in said)
     if same.size and series.kind == "part":
         return number(series.y[same[0]])
     if same.size:
@@ -141,7 +147,7 @@ def by_name(axis: Axis, series: Sequence[Points]) -> bool:
     return (
         bool(lanes and named(axis))
         and len(named(axis)) == len(axis.ticks)
-        and not any(one.inside for one in lanes)
+        and not any(one.words for one in lanes)
         and all(_ticks(axis, one)[1].size == np.unique(_ticks(axis, one)[1]).size for one in lanes)
     )
 
@@ -191,6 +197,8 @@ def _pieces(series: Points) -> bool:
 def _listed(values: np.ndarray, up: Callable[[float], str] = number) -> str:
     """Return several values at one place as people list them."""
     texts = [up(v) for v in np.unique(values[np.isfinite(values)])]
+    if not all(texts):
+        return str(len(texts))
     if len(texts) <= MOST_LISTED:
         return ", ".join(texts)
     return f"{len(texts)}: {texts[0]} to {texts[-1]}"

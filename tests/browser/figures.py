@@ -29,6 +29,7 @@ STATE = """(figure) => {
     readouts: texts(".sl-readouts dd"),
     rows: [...figure.querySelectorAll(".sl-twin tbody tr")]
       .map((row) => [...row.cells].map((e) => e.textContent)),
+    words: texts("svg :is([id*=-inside-], [id*=-word-])").map((said) => said.trim()).sort(),
     drawn: [...figure.querySelectorAll("svg [id*='-series-']")].map((group) => [
       group.id.replace(/.*(series-)/, "$1"),
       group.querySelector(":scope > path")?.getAttribute("d") ?? "",
@@ -113,6 +114,7 @@ class Live:
         assert state["alt"] == chart.describe()
         assert state["readouts"] == list(chart.readouts.values())
         assert state["rows"] == list(chart.rows())
+        assert state["words"] == sorted(word for series in chart.series for word in series.words)
         for name, distance in distances(state["drawn"], *self.drawn[frame]).items():
             assert distance < 0.5, f"{name} is {distance:g} px from where Python draws it"
         return state

@@ -98,6 +98,7 @@ def search(function, examples):
 
 FOUND = [
     (dags.evaluate, {"dag": dags.tree_sum(1), "inputs": np.array(0.0)}),
+    (dags.values, {"dag": dags.tree_sum(1), "inputs": np.array(0.0)}),
     (overlap.critical_workers, {"compute": 1, "communication": -0.0}),
     (laws.after_losses, {"baseline": 1e308, "workers": 1, "lost": [1e308]}),
     (laws.after_losses, {"baseline": np.zeros((0, 2)), "workers": 1, "lost": np.zeros((0, 1))}),

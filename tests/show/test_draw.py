@@ -194,7 +194,7 @@ def test_joined_points_are_drawn_as_a_line_and_as_marks():
 
 def test_a_bar_of_a_lane_ends_before_its_neighbour_and_carries_its_word():
     bars = [0, 1, np.nan, 1, 3, np.nan]
-    lane = Points("task", bars, [1, 1, np.nan] * 2, "lane", inside=("F0", "B0"))
+    lane = Points("task", bars, [1, 1, np.nan] * 2, "lane", words=("F0", "B0"))
     _, axes = draw.drawing(
         Chart("", Axis("time"), Axis("", ticks=(1,), names=("stage 1",)), (lane,))
     )
@@ -209,15 +209,36 @@ def test_a_bar_of_a_lane_ends_before_its_neighbour_and_carries_its_word():
 def test_a_lane_that_has_no_bar_yet_is_as_thick_as_those_with_words():
     """A slider may bring its bars, and the script moves them without drawing them anew."""
     none = np.array([np.nan])
-    words = Points("of some", [0, 2, np.nan], [1, 1, np.nan], "lane", inside=("a",))
+    words = Points("of some", [0, 2, np.nan], [1, 1, np.nan], "lane", words=("a",))
     chart = Chart("", Axis("x"), Axis("y"), (words, Points("of all", none, none, "lane")))
     _, axes = draw.drawing(chart)
     assert len({line.get_linewidth() for line in axes.lines}) == 1
 
 
+def test_a_word_stands_above_each_mark_beside_a_path_or_before_what_arrows_leave():
+    for kind, side in (("joined", "left"), ("points", "right")):
+        marks = Points("size", [1, 2], [3, 1], kind, words=("8", "16"))
+        _, axes = draw.drawing(Chart("", Axis("x"), Axis("y"), (marks,)))
+        assert [(text.get_text(), text.get_ha()) for text in axes.texts] == [
+            ("8", side),
+            ("16", side),
+        ]
+        assert [text.xy for text in axes.texts] == [(1, 3), (2, 1)]
+        assert all(text.get_position()[1] > 0 for text in axes.texts)
+
+
+def test_of_an_axis_that_only_keeps_things_apart_neither_ticks_nor_places_are_told():
+    marks = Points("task", [0, 0, 1], [1, 2, 1], "points")
+    chart = Chart("Two rounds", Axis("round", ticks=(0, 1)), Axis("", bare=True), (marks,))
+    _, axes = draw.drawing(chart)
+    assert not list(axes.get_yticks())
+    assert list(chart.rows()) == [["0", "2"], ["1", "1"]]
+    assert chart.describe() == "Two rounds. round. task: 3 points from 0 to 1."
+
+
 def test_a_word_too_many_for_the_bars_of_a_lane_is_refused():
-    with pytest.raises(Refusal, match="inside of 'task' must be one word for each bar"):
-        Points("task", [0, 1], [1, 1], "lane", inside=("F0", "B0"))
+    with pytest.raises(Refusal, match="words of 'task' must be one for each bar"):
+        Points("task", [0, 1], [1, 1], "lane", words=("F0", "B0"))
 
 
 def test_coordinates_have_two_decimals_and_stand_where_matplotlib_put_them(monkeypatch):

@@ -8,7 +8,7 @@ Each builder returns a networkx.DiGraph that can be drawn, measured, scheduled a
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Hashable
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -217,12 +217,25 @@ def independent(costs: Numbers) -> DiGraph:
 
 
 def evaluate(dag: DiGraph, inputs: Collection[Any], zero: Any = 0) -> list[Any]:
-    """Run a DAG on values: numbers, arrays, strings, whatever can be added to each other and to zero.
+    """Run a DAG on values, and return those that nothing needs, or that it names as its outputs.
 
     Source: each node's `op`, applied to the values of its predecessors. Section 3.6.
 
     >>> evaluate(blelloch_scan(3), ["work ", "and ", "depth"], zero="")
     ['', 'work ', 'work and ']
+    """
+    found = values(dag, inputs, zero)
+    ends = [node for node in dag if not dag.succ[node]]
+    return [found[node] for node in dag.graph.get("outputs", ends)]
+
+
+def values(dag: DiGraph, inputs: Collection[Any], zero: Any = 0) -> dict[Hashable, Any]:
+    """Return the value of each node: a number, array, string, whatever can be added to others and to zero.
+
+    Source: each node's `op`, applied to the values of its predecessors. Section 3.6.
+
+    >>> [*values(tree_sum(4), [3, 1, 4, 1]).values()]
+    [3, 1, 4, 1, 4, 5, 9]
     """
     form = compact(dag)
     given = [node for node, op in dag.nodes(data="op") if op == "input"]
@@ -235,13 +248,12 @@ def evaluate(dag: DiGraph, inputs: Collection[Any], zero: Any = 0) -> list[Any]:
             f"inputs must hold {len(given)} values, got {shown(inputs)}: "
             "one per input node, in the order of the nodes"
         )
-    values = dict(zip(given, inputs, strict=True))
+    found: dict[Hashable, Any] = dict(zip(given, inputs, strict=True))
     for node in (form.nodes[i] for i in form.order):
         compute = chosen("op", dag.nodes[node].get("op"), _OPS)
-        operands = [values[u] for u, edge in dag.pred[node].items() if not edge.get("order")]
-        values.setdefault(node, reduce(compute, operands) if operands else zero)
-    ends = [node for node in dag if not dag.succ[node]]
-    return [values[node] for node in dag.graph.get("outputs", ends)]
+        operands = [found[u] for u, edge in dag.pred[node].items() if not edge.get("order")]
+        found.setdefault(node, reduce(compute, operands) if operands else zero)
+    return found
 
 
 def _single(first: object, second: object) -> NoReturn:

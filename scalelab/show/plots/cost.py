@@ -476,6 +476,7 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
     workers = np.array([one.workers for one in rows])
     days = np.array([one.run for one in rows]) / DAY
     bills = cost.dollars(days * DAY, price * workers)
+    sizes = tuple(str(one) for one in workers)
     affordable = bills <= budget
     chosen = (
         sizing.cheapest_within(
@@ -496,7 +497,7 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
         Axis("bill, dollars", log=True, ticks=(1e3, 3e3, 1e4, 3e4, 1e5)),
         (
             # No size lies between two, so the table reads none there.
-            Points("8 GPUs (below) to 256 (above)", days[::-1], bills[::-1], "joined", tone=1),
+            Points("number of GPUs", days[::-1], bills[::-1], "joined", words=sizes[::-1]),
             Points("deadline", [deadline, deadline], [1e3, 1e5], "dashed", tone=0),
             Points("budget", [0.25, 8], [budget, budget], "dashed", tone=4),
             Points(

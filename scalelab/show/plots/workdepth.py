@@ -87,11 +87,13 @@ def graph(
     title: str,
     dag: DiGraph,
     kinds: Mapping[str, Sequence[str]],
-    stamp: Stamp | None = MODEL,
+    words: Mapping[Hashable, object] | None = None,
+    rounds: Sequence[str] = (),
 ) -> Chart:
     """A DAG by rounds, from left to right: arrows, and tasks marked by their kind.
 
-    What costs nothing is drawn only where it is given, in round 0; the arrows lead past the rest.
+    `words` stand at the tasks, and `rounds` are what their columns are called. What costs nothing is drawn
+    only where it is given, in round 0; the arrows lead past the rest.
     """
     visible = without_free(dag)
     level, place = _rounds(visible), _places(visible)
@@ -105,19 +107,16 @@ def graph(
     series = [arrows("needs", ends, wide + 0.5, high - 0.4)]
     for tone, (name, chosen) in enumerate(sorted(marked.items(), key=lambda i: i[0] == "given"), 1):
         spots = [level[n] for n in chosen], [place[n] for n in chosen]
-        series.append(Points(name, *spots, kind="points", tone=tone))
+        said = tuple(str(words[node]) for node in chosen) if words else ()
+        series.append(Points(name, *spots, kind="points", tone=tone, words=said))
     last = max(level.values())
+    ticks = tuple(range(last + 1)) if last <= 12 else ()
     return Chart(
         title,
-        Axis("round", low=-0.5, high=wide, ticks=tuple(range(last + 1)) if last <= 12 else ()),
-        Axis(
-            "tasks side by side",
-            low=0.4,
-            high=high,
-            ticks=tuple(range(1, int(high) + 1)) if high < 12 else (),
-        ),
+        Axis("round", low=-0.5, high=wide, ticks=ticks, names=tuple(rounds)),
+        Axis("", low=0.4, high=high, bare=True),
         tuple(series),
-        stamp=stamp,
+        stamp=MODEL,
         see="All tasks of one column could run at once, and each column waits for the ones before it: "
         "the last column is the depth, counted in tasks.",
     )
@@ -365,8 +364,8 @@ def _bars(label, slots, height, word, tone):
     for slot in slots:
         x += [slot.start, slot.finish, np.nan]
         y += [height(slot)] * 2 + [np.nan]
-    inside = tuple(str(word(slot.node)) for slot in slots)
-    return Points(label, x or [np.nan], y or [np.nan], "lane", tone=tone, inside=inside)
+    words = tuple(str(word(slot.node)) for slot in slots)
+    return Points(label, x or [np.nan], y or [np.nan], "lane", tone=tone, words=words)
 
 
 def _rounds(dag):

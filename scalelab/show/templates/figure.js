@@ -9,6 +9,20 @@
   const px = place(data.scales.x), py = place(data.scales.y);
   const array = (index) => (index < 0 ? null : data.arrays[index]);
 
+  // The words of a series, each at its place and with its look, in place of those that stood there.
+  const write = (group, part, words, place, look) => {
+    svg.querySelectorAll(`[id*="${group.id}-${part}-"]`).forEach((drawn) => drawn.remove());
+    words.forEach((word, i) => {
+      const [x, y] = place(i);
+      if (isNaN(x) || isNaN(y)) return;
+      const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+      Object.entries({ id: `${group.id}-${part}-${i}`, x, y, ...look }).forEach(([name, value]) => text.setAttribute(name, value));
+      text.textContent = word;
+      group.after(text);
+    });
+  };
+  const small = "font-size: calc(12px * var(--sl-type, 1))"; // SMALL of draw.py
+
   // A path through the points, lifted where a value is missing.
   const path = (xs, ys, closed, hair = 0) => {
     let pen = "M", out = "";
@@ -26,7 +40,7 @@
     band(group, x, y, low, high) {
       group.querySelector("path").setAttribute("d", path([...x, ...x.slice().reverse()], [...low, ...high.slice().reverse()], true));
     },
-    points(group, x, y, low, high, bars) {
+    points(group, x, y, low, high, bars, words, aside = -4) { // AT_MARK of draw.py
       const marks = [...group.querySelectorAll("use")];
       const home = marks[0].parentNode;
       while (marks.length < x.length) marks.push(home.appendChild(marks[0].cloneNode()));
@@ -36,23 +50,17 @@
         if (mark.style.display === "") { mark.setAttribute("x", X); mark.setAttribute("y", Y); }
       });
       if (bars) bars.querySelector("path").setAttribute("d", x.map((v, i) => path([v, v], [low[i], high[i]])).join(""));
+      write(group, "word", words, (i) => [px(x[i]) + aside, py(y[i]) - 4], { "text-anchor": aside < 0 ? "end" : "start", style: `fill: var(--sl-ink); ${small}` });
     },
   };
   draw.dashed = draw.edge = draw.line;
   // Bars end a hair (HAIR of draw.py) before their neighbours, and each carries its word.
-  draw.lane = (group, x, y, low, high, bars, inside) => {
+  draw.lane = (group, x, y, low, high, bars, words) => {
     group.querySelector("path").setAttribute("d", path(x, y, false, 0.4));
-    svg.querySelectorAll(`[id*="${group.id}-inside-"]`).forEach((drawn) => drawn.remove());
-    inside.forEach((word, i) => {
-      const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
-      const place = { id: `${group.id}-inside-${i}`, x: (px(x[3 * i]) + px(x[3 * i + 1])) / 2, y: py(y[3 * i]) };
-      const look = { "text-anchor": "middle", dy: "0.36em", style: "fill: var(--sl-paper); font-size: calc(12px * var(--sl-type, 1))" };
-      Object.entries({ ...place, ...look }).forEach(([name, value]) => text.setAttribute(name, value));
-      text.textContent = word;
-      group.after(text);
-    });
+    const look = { "text-anchor": "middle", dy: "0.36em", style: `fill: var(--sl-paper); ${small}` };
+    write(group, "inside", words, (i) => [(px(x[3 * i]) + px(x[3 * i + 1])) / 2, py(y[3 * i])], look);
   };
-  draw.joined = (...given) => { draw.line(...given); draw.points(...given); };
+  draw.joined = (...given) => { draw.line(...given); draw.points(...given, 4); };
   draw.part = draw.band;
 
   // Where a slider begins: nearest to what the reader said of their hardware, if they did.
@@ -74,9 +82,9 @@
   const show = () => {
     const index = sliders.reduce((at, slider, i) => at * data.shape[i] + Number(slider.value), 0);
     const [series, title, alt, readouts, columns] = data.frames[index];
-    series.forEach(([x, y, low, high, inside], i) => {
+    series.forEach(([x, y, low, high, words], i) => {
       const group = svg.querySelector(`[id$="-series-${i}"]`);
-      draw[data.kinds[i]](group, array(x), array(y), array(low), array(high), svg.querySelector(`[id$="-series-${i}-bars"]`), inside === undefined ? [] : data.texts[inside].split("|"));
+      draw[data.kinds[i]](group, array(x), array(y), array(low), array(high), svg.querySelector(`[id$="-series-${i}-bars"]`), words === undefined ? [] : data.texts[words].split("|"));
     });
     figure.querySelector(".sl-title").textContent = data.texts[title];
     svg.setAttribute("aria-label", data.texts[alt]);

@@ -99,7 +99,7 @@ def test_every_task_of_a_watched_schedule_is_a_bar_of_its_own():
         bars = [s for s in figures.watch(workers, which).series if s.kind == "lane"]
         dag = figures.CHOICES[which]()
         tasks = sum(weight > 0 for _, weight in dag.nodes(data="weight"))
-        assert sum(len(series.inside) for series in bars) == tasks
+        assert sum(len(series.words) for series in bars) == tasks
 
 
 def test_a_pipeline_shows_which_micro_batch_is_where_and_gpipe_waits_in_its_middle():

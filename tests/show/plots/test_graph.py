@@ -91,8 +91,8 @@ def test_what_ran_lies_below_what_was_forecast_and_both_carry_the_layers():
     chart = figures.ran("t", layers, forecast, did, 0.070, HERE)
     chain, beside, bound = chart.series
     assert (chain.label, beside.label) == ("dX", "dW")
-    assert sorted(chain.inside) == ["2", "2", "3", "3"]
-    assert sorted(beside.inside) == ["1", "1", "2", "2", "3", "3"]
+    assert sorted(chain.words) == ["2", "2", "3", "3"]
+    assert sorted(beside.words) == ["1", "1", "2", "2", "3", "3"]
     for series in (chain, beside):
         wide, rows = (series.x[1::3] - series.x[::3]), series.y[::3]
         assert wide[rows <= 2] == pytest.approx(20)  # as it ran, in ms

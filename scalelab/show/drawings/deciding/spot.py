@@ -68,11 +68,11 @@ def spot_runs(
         Drawing(
             name,
             f"A job of {useful / HOUR:g} hours on spot machines: {name}",
-            f"A line is {LINE} hours. A block is as high as the machines that are paid, and thin where none "
+            f"A line is {LINE} hours, to be added to those before it. A block is as high as the machines that are paid, and thin where none "
             "is. A tick below it is a checkpoint. An arrow from above takes a machine away.",
             _WIDE,
             _TOP + _PITCH * lines,
-            tuple(_frames(useful, *ways[name], told[name], on_demand)),
+            tuple(_frames(useful, *ways[name], told[name], on_demand, lines)),
             chosen=(len(told[name]) + 3,),
             tones=TONES,
             stamp=MODEL,
@@ -132,7 +132,7 @@ def _spells(history: tuple[Episode, ...]) -> list[_Spell]:
     return spells
 
 
-def _frames(useful, offer, interval, spells, on_demand):
+def _frames(useful, offer, interval, spells, on_demand, lines):
     first, *rest = spells
     moments = [
         (0.0, f"{useful / HOUR:g} hours of work, on machines of which one is taken away every "
@@ -150,7 +150,7 @@ def _frames(useful, offer, interval, spells, on_demand):
     for step, (now, caption) in enumerate(moments):
         yield Frame(
             caption,
-            tuple(_shapes(offer, spells, now, taken=step != 1)),
+            tuple(_shapes(offer, spells, now, lines, taken=step != 1)),
             _facts(useful, offer, spells, now, on_demand, taken=step != 1),
         )
 
@@ -252,8 +252,7 @@ def _facts(useful, offer, spells, now, on_demand, taken):
     }
 
 
-def _shapes(offer, spells, now, taken):
-    lines = max(math.ceil(now / HOUR / LINE), 1)
+def _shapes(offer, spells, now, lines, taken):
     for hour in range(LINE + 1):
         yield Shape(
             f"hour {hour}",
@@ -265,7 +264,12 @@ def _shapes(offer, spells, now, taken):
     for line in range(lines):
         base = _base(line)
         yield Shape(
-            f"from {line}", "text", _LEFT - 7, base - _FULL / 2, text=f"{line * LINE}", align="end"
+            f"from {line}",
+            "text",
+            _LEFT - 7,
+            base - _FULL / 2,
+            text=f"+{line * LINE} h",
+            align="end",
         )
         yield Shape(f"ground {line}", "line", _LEFT, base, _LONG, 0)
     for kind, number, begin, end in _parts(spells, now, taken):

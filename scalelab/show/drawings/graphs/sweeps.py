@@ -50,9 +50,7 @@ def scan(numbers: Sequence[int]) -> Drawing:
             f"numbers must add up to at most {_LARGEST}, got {sum(numbers)}: take smaller ones"
         )
     dag = dags.blelloch_scan(len(numbers))
-    computed = dag.copy()
-    computed.graph["outputs"] = list(dag)
-    value = dict(zip(dag, dags.evaluate(computed, numbers), strict=True))
+    value = dags.values(dag, numbers)
     (zero,) = (node for node, op in dag.nodes(data="op") if op == "zero")
     (top,) = dag.pred[zero]
     levels = len(numbers).bit_length() - 1
