@@ -68,8 +68,8 @@ def spot_runs(
         Drawing(
             name,
             f"A job of {useful / HOUR:g} hours on spot machines: {name}",
-            f"A line is {LINE} hours, to be added to those before it. A block is as high as the machines that are paid, and thin where none "
-            "is. A tick below it is a checkpoint. An arrow from above takes a machine away.",
+            f"A line is {LINE} hours, added to those of the lines above. A block is as high as the machines "
+            "that are paid, and thin where none is. A tick below it is a checkpoint. An arrow from above takes a machine away.",
             _WIDE,
             _TOP + _PITCH * lines,
             tuple(_frames(useful, *ways[name], told[name], on_demand, lines)),
