@@ -69,7 +69,8 @@ def spot_runs(
             name,
             f"A job of {useful / HOUR:g} hours on spot machines: {name}",
             f"A line is {LINE} hours, added to those of the lines above. A block is as high as the machines "
-            "that are paid, and thin where none is. A tick below it is a checkpoint. An arrow from above takes a machine away.",
+            "that are paid, and thin where none is. A tick below it is a checkpoint. An arrow from above "
+            "takes a machine away.",
             _WIDE,
             _TOP + _PITCH * lines,
             tuple(_frames(useful, *ways[name], told[name], on_demand, lines)),
