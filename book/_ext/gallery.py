@@ -14,7 +14,7 @@ from docutils import nodes
 from markupsafe import Markup
 from reach import Package
 from sphinx.util.docutils import SphinxDirective
-from tracing import HIGH, TOP, WIDE, Curve, Gains, curve, gains, overlaid
+from tracing import FEW, HIGH, TOP, WIDE, Curve, Gains, curve, gains, middle, overlaid
 
 from scalelab import units
 from scalelab.data import datasets
@@ -97,14 +97,15 @@ def fixed(series: Series) -> str:
 
 
 def summary(lines: list[tuple[Kind, Gains]]) -> str:
-    """Return what the overlay shows, in words."""
+    """Return what the overlay shows, in words, and what its bold lines are."""
     said = []
     for kind in KINDS:
         ends = [gained.efficiency[-1] for one, gained in lines if one is kind]
         if ends:
-            middle = units.text(100 * float(np.median(ends)), digits=2)
-            said.append(f"{kind.word}, {len(ends)} lines, {middle}%")
-    return "The middle efficiency at the largest size: " + "; ".join(said) + "."
+            share = units.text(100 * float(np.median(ends)), digits=2)
+            said.append(f"{kind.word}, {len(ends)} lines, {share}%")
+    bold = f"The bold lines are medians, as far as {FEW} lines of a kind reach."
+    return f"The middle efficiency at the largest size: {'; '.join(said)}. {bold}"
 
 
 def cut(lines: list[tuple[Kind, Gains]]) -> str:
@@ -130,6 +131,11 @@ def html() -> Markup:
         drawn=Counter(kind.scaling for kind, _ in drawn),
         cards=cards,
         lines=[Line(name, kind, overlaid(found)) for name, kind, found in gained],
+        middles=[
+            (kind, middle(found for one, found in drawn if one is kind))
+            for kind in KINDS
+            if any(one is kind for one, _ in drawn)
+        ],
         summary=summary(drawn),
         cut=cut(drawn),
         doublings=range(most + 1),

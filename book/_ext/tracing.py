@@ -12,6 +12,7 @@ from scalelab.curves.rows import Rows
 from scalelab.data.datasets import Series
 
 TOP = 1.2  # the efficiency above which the overlay cuts a line
+FEW = 5  # lines of which a median still says something
 WIDE, HIGH = 100, 500  # of the overlay, for a doubling and for an efficiency of 1
 LEFT, RIGHT, UP, DOWN = (
     8,
@@ -72,6 +73,21 @@ def gains(series: Series) -> Gains | None:
 def overlaid(gained: Gains) -> str:
     """Return a line of the overlay: a doubling to the right, an efficiency of 1 far above 0."""
     return joined(zip(gained.doublings * WIDE, (TOP - gained.efficiency) * HIGH, strict=True))
+
+
+def middle(several: Iterable[Gains]) -> str:
+    """Return the median of several lines of the overlay, as far as FEW of them reach."""
+    several, places = list(several), []
+    for doubling in range(1 + int(max(one.doublings[-1] for one in several))):
+        here = [
+            float(np.interp(doubling, one.doublings, one.efficiency))
+            for one in several
+            if one.doublings[-1] >= doubling
+        ]
+        if len(here) < FEW:
+            break
+        places.append((doubling * WIDE, (TOP - np.median(here)) * HIGH))
+    return joined(places)
 
 
 def joined(points: Iterable[tuple[float, float]]) -> str:
