@@ -14,7 +14,7 @@ from docutils import nodes
 from markupsafe import Markup
 from reach import Package
 from sphinx.util.docutils import SphinxDirective
-from tracing import FEW, HIGH, TOP, WIDE, Curve, Gains, curve, gains, middle, overlaid
+from tracing import HIGH, TOP, WIDE, Curve, Gains, curve, gains, middle, overlaid
 
 from scalelab import units
 from scalelab.data import datasets
@@ -104,7 +104,7 @@ def summary(lines: list[tuple[Kind, Gains]]) -> str:
         if ends:
             share = units.text(100 * float(np.median(ends)), digits=2)
             said.append(f"{kind.word}, {len(ends)} lines, {share}%")
-    bold = f"The bold lines are medians, as far as {FEW} lines of a kind reach."
+    bold = "A bold line is the median of its kind, as far as half of them reach."
     return f"The middle efficiency at the largest size: {'; '.join(said)}. {bold}"
 
 

@@ -12,7 +12,6 @@ from scalelab.curves.rows import Rows
 from scalelab.data.datasets import Series
 
 TOP = 1.2  # the efficiency above which the overlay cuts a line
-FEW = 5  # lines of which a median still says something
 WIDE, HIGH = 100, 500  # of the overlay, for a doubling and for an efficiency of 1
 LEFT, RIGHT, UP, DOWN = (
     8,
@@ -76,7 +75,10 @@ def overlaid(gained: Gains) -> str:
 
 
 def middle(several: Iterable[Gains]) -> str:
-    """Return the median of several lines of the overlay, as far as FEW of them reach."""
+    """Return the median of several lines of the overlay, as far as half of them reach.
+
+    Beyond, it would be of the few that went on because it was worth it.
+    """
     several, places = list(several), []
     for doubling in range(1 + int(max(one.doublings[-1] for one in several))):
         here = [
@@ -84,7 +86,7 @@ def middle(several: Iterable[Gains]) -> str:
             for one in several
             if one.doublings[-1] >= doubling
         ]
-        if len(here) < FEW:
+        if 2 * len(here) < len(several):
             break
         places.append((doubling * WIDE, (TOP - np.median(here)) * HIGH))
     return joined(places)

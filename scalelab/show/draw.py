@@ -48,7 +48,10 @@ BAR = 13  # of a bar with a word in it, in points
 TALL = 4.6  # of a picture of more rows of such bars than MOST_ROWS, in inches
 MOST_ROWS = 10
 DIGIT, DIGIT_TALL = 0.64, 0.9  # of a digit and the air around it, of the size of its type
-AT_MARK = 4.0  # points from a mark to its word, aside and up; figure.js has it too
+AT_MARK, LIFTED = (
+    4.0,
+    8.5,
+)  # points from a mark to its word and up to its middle; figure.js has both too
 HAIR = 0.4  # by which a bar of a lane is shorter at either end, in points; figure.js has it too
 
 
@@ -148,10 +151,16 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
             _fill(axes, series, f"series-{number}")
         named = [series for series in chart.series if series.names]
         tagged = [series for series in chart.series if series.tag]
-        if named or tagged:
+        said = {
+            f"series-{number}": series
+            for number, series in enumerate(chart.series)
+            if series.words and series.kind == "points"
+        }
+        if named or tagged or said:
             figure.draw_without_rendering()  # or a place in the data is not yet one on the paper
         _number(axes, named)
         _tag(axes, tagged)
+        _say(axes, said)
         figure.draw_without_rendering()
         _thin(axes)
     return figure, axes
@@ -279,23 +288,11 @@ def _apart(axes: Axes, x: np.ndarray) -> np.ndarray:
 
 
 def _fill(axes: Axes, series: Points, gid: str) -> None:
-    """Write the words of a series: into each bar of a lane, or above each mark.
-
-    Of a path they stand to the right of its marks, and to the left of others, which arrows leave.
-    """
+    """Write the words of a series: into each bar of a lane, or above each mark of a path."""
+    if series.kind == "joined":
+        for turn, (word, x, y) in enumerate(zip(series.words, series.x, series.y, strict=False)):
+            _write(axes, word, x, y, AT_MARK, LIFTED, LIGHT["ink"], f"{gid}-word-{turn}")
     if series.kind != "lane":
-        side, aside = ("left", AT_MARK) if series.kind == "joined" else ("right", -AT_MARK)
-        for turn, word in enumerate(series.words):
-            axes.annotate(
-                word,
-                (series.x[turn], series.y[turn]),
-                (aside, AT_MARK),
-                textcoords="offset points",
-                ha=side,
-                color=LIGHT["ink"],
-                fontsize=SMALL,
-                gid=f"{gid}-word-{turn}",
-            )
         return
     for turn, (start, word) in enumerate(zip(starts(series), series.words, strict=False)):
         middle = (series.x[start] + series.x[start + 1]) / 2
@@ -343,6 +340,22 @@ def _number(axes: Axes, lines: list[Points]) -> None:
             _write(axes, word, line.x[at], line.y[at], *sides[best], LIGHT["ink"])
 
 
+def _say(axes: Axes, said: dict[str, Points]) -> None:
+    """Write the word of each mark at the first of its corners that no line passes."""
+    passed = _passed(axes) if said else np.empty((0, 2))
+    for gid, series in said.items():
+        for turn, (word, x, y) in enumerate(zip(series.words, series.x, series.y, strict=True)):
+            left, up = _placed(axes, x, y)
+            wide = DIGIT * SMALL * len(word) / 2
+            boxes = {
+                (i, j): (left + i * (AT_MARK + wide), up + j * LIFTED, wide, DIGIT_TALL * SMALL / 2)
+                for i, j in ((-1, 1), (1, 1), (-1, -1), (1, -1))
+            }
+            i, j = min(boxes, key=lambda corner: _on(passed, boxes[corner]))
+            place = i * AT_MARK, j * LIFTED
+            _write(axes, word, x, y, *place, LIGHT["ink"], f"{gid}-word-{turn}")
+
+
 def _passed(axes: Axes) -> np.ndarray:
     """Return places along all lines of a chart, at most two points of the paper apart."""
     places = [np.empty((0, 2))]
@@ -387,7 +400,14 @@ def _tag(axes: Axes, lines: list[Points]) -> None:
 
 
 def _write(
-    axes: Axes, words: str, x: float, y: float, aside: float, lift: float, colour: str
+    axes: Axes,
+    words: str,
+    x: float,
+    y: float,
+    aside: float,
+    lift: float,
+    colour: str,
+    gid: str | None = None,
 ) -> None:
     """Write words so many points beside and above a place; what is to its left ends there."""
     axes.annotate(
@@ -399,6 +419,7 @@ def _write(
         va="center",
         color=colour,
         fontsize=SMALL,
+        gid=gid,
     )
 
 

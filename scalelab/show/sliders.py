@@ -21,7 +21,7 @@ import numpy as np
 from scalelab import units
 from scalelab.refusal import Refusal
 from scalelab.show import draw, page
-from scalelab.show.chart import Chart
+from scalelab.show.chart import Chart, Points
 from scalelab.show.template import rendered
 
 if TYPE_CHECKING:
@@ -122,10 +122,10 @@ class Replay(Figure):
         choices = itertools.product(*(slider.values for slider in sliders.values()))
         charts = [make(**dict(zip(sliders, choice, strict=True))) for choice in choices]
         _refuse_changing_words(charts)
-        if any(series.names or series.tag for chart in charts for series in chart.series):
+        if any(_stays(series) for chart in charts for series in chart.series):
             raise Refusal(
-                "series must have neither names nor a tag under sliders, got one that has: its text "
-                "would stay where it was drawn first"
+                "series must have neither names nor a tag nor words at single points under sliders, got "
+                "one that has: its text would stay where it was drawn first"
             )
         x, y = draw.limits(charts)
         self.frames = [replace(chart, x=x, y=y) for chart in charts]
@@ -140,6 +140,11 @@ class Replay(Figure):
         """Return the figure, its sliders and the numbers of every position as HTML."""
         controls = rendered("sliders.html", sliders=self.sliders)
         return page.replay(self.frames, self.shape, self.start, controls, self.name)
+
+
+def _stays(series: Points) -> bool:
+    """Whether a script leaves its text where it is."""
+    return bool(series.names or series.tag or (series.words and series.kind == "points"))
 
 
 def _refuse_changing_words(charts: list[Chart]) -> None:

@@ -81,7 +81,7 @@ def test_the_note_says_what_the_lines_show(made):
     assert f"{len(ALL) - len(DRAWN)} series are no scaling" in note
 
 
-def test_a_bold_line_is_the_median_of_its_kind_as_far_as_five_lines_reach(made):
+def test_a_bold_line_is_the_median_of_its_kind_as_far_as_half_of_them_reach(made):
     """Read off the thin lines themselves, in whole units."""
     for line in made.select(".sl-over .sl-middle"):
         kind = line["class"][-1]
@@ -89,9 +89,9 @@ def test_a_bold_line_is_the_median_of_its_kind_as_far_as_five_lines_reach(made):
         bold = places(line["d"].lstrip("M"))
         for x, y in bold:
             reach = [one for one in thin if one[-1, 0] >= x]
-            assert len(reach) >= 5
+            assert len(reach) >= len(thin) / 2
             assert y == pytest.approx(np.median([np.interp(x, *one.T) for one in reach]), abs=1)
-        assert sum(one[-1, 0] >= bold[-1, 0] + 100 for one in thin) < 5
+        assert sum(one[-1, 0] >= bold[-1, 0] + 100 for one in thin) < len(thin) / 2
     assert len(made.select(".sl-over .sl-middle")) == 3
 
 

@@ -215,7 +215,7 @@ def test_a_lane_that_has_no_bar_yet_is_as_thick_as_those_with_words():
     assert len({line.get_linewidth() for line in axes.lines}) == 1
 
 
-def test_a_word_stands_above_each_mark_beside_a_path_or_before_what_arrows_leave():
+def test_a_word_stands_above_each_mark_to_the_right_of_a_path_and_else_where_no_line_passes():
     for kind, side in (("joined", "left"), ("points", "right")):
         marks = Points("size", [1, 2], [3, 1], kind, words=("8", "16"))
         _, axes = draw.drawing(Chart("", Axis("x"), Axis("y"), (marks,)))
@@ -225,6 +225,10 @@ def test_a_word_stands_above_each_mark_beside_a_path_or_before_what_arrows_leave
         ]
         assert [text.xy for text in axes.texts] == [(1, 3), (2, 1)]
         assert all(text.get_position()[1] > 0 for text in axes.texts)
+    marks = Points("task", [1], [2], "points", words=("31",))
+    passing = Points("needs", [0, 1], [4, 2], "line")
+    _, axes = draw.drawing(Chart("", Axis("x"), Axis("y"), (passing, marks)))
+    assert [text.get_ha() for text in axes.texts] == ["left"]
 
 
 def test_of_an_axis_that_only_keeps_things_apart_neither_ticks_nor_places_are_told():

@@ -40,7 +40,7 @@
     band(group, x, y, low, high) {
       group.querySelector("path").setAttribute("d", path([...x, ...x.slice().reverse()], [...low, ...high.slice().reverse()], true));
     },
-    points(group, x, y, low, high, bars, words, aside = -4) { // AT_MARK of draw.py
+    points(group, x, y, low, high, bars) {
       const marks = [...group.querySelectorAll("use")];
       const home = marks[0].parentNode;
       while (marks.length < x.length) marks.push(home.appendChild(marks[0].cloneNode()));
@@ -50,7 +50,6 @@
         if (mark.style.display === "") { mark.setAttribute("x", X); mark.setAttribute("y", Y); }
       });
       if (bars) bars.querySelector("path").setAttribute("d", x.map((v, i) => path([v, v], [low[i], high[i]])).join(""));
-      write(group, "word", words, (i) => [px(x[i]) + aside, py(y[i]) - 4], { "text-anchor": aside < 0 ? "end" : "start", style: `fill: var(--sl-ink); ${small}` });
     },
   };
   draw.dashed = draw.edge = draw.line;
@@ -60,7 +59,11 @@
     const look = { "text-anchor": "middle", dy: "0.36em", style: `fill: var(--sl-paper); ${small}` };
     write(group, "inside", words, (i) => [(px(x[3 * i]) + px(x[3 * i + 1])) / 2, py(y[3 * i])], look);
   };
-  draw.joined = (...given) => { draw.line(...given); draw.points(...given, 4); };
+  draw.joined = (group, x, y, low, high, bars, words) => {
+    draw.line(group, x, y);
+    draw.points(group, x, y);
+    write(group, "word", words, (i) => [px(x[i]) + 4, py(y[i]) - 8.5], { dy: "0.36em", style: `fill: var(--sl-ink); ${small}` }); // AT_MARK, LIFTED of draw.py
+  };
   draw.part = draw.band;
 
   // Where a slider begins: nearest to what the reader said of their hardware, if they did.
