@@ -1,6 +1,7 @@
-"""What stands before a page: its description, for those who link to it, who wrote it, how long it takes.
+"""What stands before a page: its description, for those who link to it, who wrote it, how long it takes, and
+how many of its figures follow the reader's hardware.
 
-`progress.js` shows how far one is, and offers to go on where a chapter was left.
+`progress.js` shows how far one is and which device was named, and offers to go on where a chapter was left.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import re
 
 from markupsafe import escape
+
+from scalelab import units
 
 WORDS_A_MINUTE = 200  # of a text that one thinks about
 SHORTEST, LONGEST = 60, 200  # letters of a description
@@ -38,6 +41,19 @@ def minutes(words: int) -> int:
     return max(5, 5 * round(words / WORDS_A_MINUTE / 5))
 
 
+def following(context):
+    """Return how many figures of a page can start from the reader's hardware, with the way to name it."""
+    figures = context["body"].split('<figure class="sl-figure')[1:]
+    count = sum("data-follows=" in one for one in figures)
+    if not count:
+        return ""
+    way = context["pathto"]("book/my_hardware")
+    return (
+        f". {units.counted(count, 'figure')} can start from "
+        f'<a class="book-mine" href="{way}">your hardware</a>'
+    )
+
+
 def tell(app, page, template, context, doctree):
     """Put the description into the head of a page, and a line under the title of the book or of a chapter."""
     found = getattr(app.env, "scalelab_sections", {}).get(page)
@@ -49,7 +65,7 @@ def tell(app, page, template, context, doctree):
         said = f"{app.config.author}, {app.config.copyright}"
     elif page.startswith("chapters/"):
         words = sum(len(one.text.split()) for one in found)
-        said = f"About {minutes(words)} minutes to read"
+        said = f"About {minutes(words)} minutes to read{following(context)}"
     else:
         return
     line = f'</h1>\n<p class="book-time">{said}</p>'

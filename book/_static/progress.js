@@ -1,5 +1,5 @@
 // How far one is: a line at the top of the page, and in the list of pages how far each chapter has been read. That is
-// kept in this browser, as guesses are. What one only jumped to is not read: it must go on from what was.
+// kept in this browser, as guesses and the device are. What one only jumped to is not read: it must go on from what was.
 (() => {
   const KEY = "scalelab-read", DONE = 0.97;
   const root = new URL(document.documentElement.dataset.content_root, location).pathname;
@@ -12,6 +12,10 @@
     link.title = share ? `${Math.round(100 * share)}% read` : "";
   });
   links.forEach(([, page]) => mark(page, known(page)));
+
+  const mine = document.querySelector(".book-mine");
+  const device = (() => { try { return JSON.parse(localStorage.getItem("scalelab-hardware"))?.device; } catch { /* nothing is kept */ } })();
+  if (mine && device) mine.textContent = device;
 
   const here = chapter(location.href), sheet = document.scrollingElement;
   let read = here ? known(here) : 0;

@@ -68,6 +68,15 @@ def test_a_device_is_kept_and_the_roofline_of_another_page_starts_from_it(panel,
     slider.press("End")
     figure.get_by_role("button", name="Reset").click()
     assert slider.get_attribute("aria-valuetext") == "A100 SXM 80GB"
+    mine = panel.page.locator(".book-time .book-mine")
+    assert mine.inner_text() == "A100 SXM 80GB"
+    figures = panel.page.locator(".sl-figure:has(input[data-follows])").count()
+    assert (
+        f"{figures} figures can start from A100 SXM 80GB"
+        in panel.page.locator(".book-time").inner_text()
+    )
+    mine.click()
+    assert panel.page.get_by_label("Device", exact=True).input_value() == "A100 SXM 80GB"
 
 
 @pytest.mark.parametrize(
@@ -393,7 +402,11 @@ def progress(one):
     told = one.page.locator(".bd-sidebar-primary a[style*='--read']").evaluate_all(
         "all => Object.fromEntries(all.map((one) => [one.textContent.trim().slice(0, 3), one.title]))"
     )
-    return known.get(f"chapters/{READ}", 0), told["3.3"], one.page.locator(".book-time a")
+    return (
+        known.get(f"chapters/{READ}", 0),
+        told["3.3"],
+        one.page.locator(".book-time a:not(.book-mine)"),
+    )
 
 
 def test_a_chapter_is_read_as_far_as_one_came_and_goes_on_there(visit, book):
