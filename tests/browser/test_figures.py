@@ -41,6 +41,7 @@ def sampler(scale: float, gap: float) -> Chart:
             Points("part", x, 0.5 * y, "part", tone=5, low=0.5 * y, high=y),
             Points("dots", dots, scale * dots, "points", tone=3, low=dots, high=6 * dots),
             Points("broken", x, np.where(x == gap, np.nan, 2 * y), tone=4),
+            Points("path", x[1::3], 3 * y[1::3], "joined", words=tuple(f"{v:g}" for v in y[1::3])),
         ),
         {"Scale": f"{scale:g}", "Gap": f"at {gap:g}"},
         Stamp("model"),
@@ -74,14 +75,19 @@ def made(request, book, tmp_path_factory):
     name, number = request.param
     if name != "sampler":
         return made_anew(name, number), (book / "chapters" / f"{name}.html").as_uri(), number
-    file = tmp_path_factory.mktemp("figures") / "sampler.html"
+    return alone(tmp_path_factory.mktemp("figures"))
+
+
+def alone(folder):
+    """The sampler in a page of its own."""
+    file = folder / "sampler.html"
     replay = sampled()
     file.write_text(
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Sampler</title>'
         '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
         f"<body>{replay.html()}</body></html>",
     )
-    return replay, file.as_uri(), number
+    return replay, file.as_uri(), 0
 
 
 def opened(visit: Visit, made) -> Live:
@@ -134,6 +140,40 @@ def test_reset_restores_what_was_there_at_first(live):
     assert live.agrees()["values"] == live.end
     live.reset()
     assert {**live.agrees(), "drawn": None} == {**live.first, "drawn": None}
+
+
+BESIDE = """(figure) => {
+  const marks = [...figure.querySelectorAll("[id$='-series-6'] use")].map((e) => e.getBoundingClientRect());
+  const words = [...figure.querySelectorAll("svg text")].filter((e) => e.closest("[id*='-word-']"));
+  const left = (a, b) => a.left - b.left;
+  return words.map((e) => e.getBoundingClientRect()).sort(left)
+    .map((word, i) => [word.left - marks.sort(left)[i].right, marks[i].top - word.bottom]);
+}"""
+
+
+def test_a_word_stays_as_far_from_its_mark_as_python_put_it(visit, tmp_path):
+    live = opened(visit(plain=True, reduced_motion="reduce"), alone(tmp_path))
+    first = live.figure.evaluate(BESIDE)
+    assert len(first) == 3
+    for slider in live.sliders():
+        slider.press("End")
+        assert np.allclose(live.figure.evaluate(BESIDE), first, atol=1.5)
+
+
+@pytest.mark.parametrize(("motion", "glides"), [("no-preference", True), ("reduce", False)])
+def test_a_curve_glides_to_its_next_place_unless_the_reader_wants_no_motion(
+    visit, tmp_path, motion, glides
+):
+    live = opened(visit(plain=True, reduced_motion=motion), alone(tmp_path))
+    moving = """(figure, at) => {
+      const slider = figure.querySelector("input");
+      slider.value = at;
+      slider.dispatchEvent(new Event("input"));
+      const all = figure.getAnimations({ subtree: true });
+      return Promise.all(all.map((one) => one.finished)).then(() => all.length > 0);
+    }"""
+    assert live.figure.evaluate(moving, 8) == glides
+    live.agrees()
 
 
 def test_a_link_brings_another_reader_to_the_same_view(live, made, visit):
