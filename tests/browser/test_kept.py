@@ -76,7 +76,9 @@ def test_a_device_is_kept_and_the_roofline_of_another_page_starts_from_it(panel,
         in panel.page.locator(".book-time").inner_text()
     )
     mine.click()
-    assert panel.page.get_by_label("Device", exact=True).input_value() == "A100 SXM 80GB"
+    panel.page.wait_for_url("**/my_hardware.html")
+    device = panel.page.get_by_label("Device", exact=True)
+    come(panel, lambda _: device.input_value(), "A100 SXM 80GB")
 
 
 @pytest.mark.parametrize(
