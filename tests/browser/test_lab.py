@@ -393,6 +393,14 @@ def its_sliders_move(box, replay) -> None:
         " box.querySelector(`.sl-figure ${one}`).getBoundingClientRect().x)"
     )
     assert key == pytest.approx(title, abs=1), "the legend is set in"
+    # Somewhere else than where it begins, wherever the last of the keys has led.
+    first = next(iter(replay.sliders.values()))
+    key, place[0] = (
+        ("Home", 0) if first.start != first.values[0] else ("End", len(first.values) - 1)
+    )
+    handles[0].press(key)
+    away = replay.frames[np.ravel_multi_index(place, replay.shape)]
+    expect(picture).to_have_attribute("aria-label", away.describe(), timeout=PATIENCE)
     box.get_by_role("button", name="The numbers").click()
     numbers = box.locator("table")
     before = numbers.text_content()

@@ -23,7 +23,7 @@ from scalelab.show.plots import MODEL
 HOUR = 3600.0
 LINE = 8  # hours in a line of the paper, so that a day is three
 MOST_LINES, MOST_TIMES = 9, 24
-_WIDE, _LEFT, _LONG = 360.0, 40.0, 312.0
+_WIDE, _LEFT, _LONG = 360.0, 50.0, 302.0
 _TOP, _PITCH, _FULL, _THIN = 42.0, 36.0, 18.0, 2.0
 TONES = {
     "work that is saved": 3,

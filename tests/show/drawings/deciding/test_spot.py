@@ -24,7 +24,7 @@ SHOWN = {
     "spot run": lambda: Stepper(*spot_runs(DAY, WAYS, 8 * 2.0, seed=SEED), choose="what one does")
 }
 ways = pytest.mark.parametrize("way", WAYS)
-ACROSS = 312 / 8  # of an hour
+LEFT, ACROSS = 50, 302 / 8  # where a line begins, and how long an hour is
 TONES = {"saved": 3, "lost": 2, "open": 1, "wait": 5, "restart": 4}
 
 
@@ -77,7 +77,7 @@ def test_each_step_goes_on_where_the_one_before_stopped_and_its_area_is_the_bill
         for one in blocks(frame):
             begins, line = one.x - one.width / 2, one.y + one.height / 2
             ends = [o.x + o.width / 2 for o in blocks(frame) if o.y + o.height / 2 == line]
-            assert min(abs(begins - other) for other in [40, *ends]) < 0.1
+            assert min(abs(begins - other) for other in [LEFT, *ends]) < 0.1
 
 
 def test_what_was_not_saved_is_lost_when_a_machine_goes_unless_there_was_a_notice():
@@ -96,7 +96,7 @@ def test_by_hand():
     lasting = float(frame.facts["Work that lasts"].split()[0])
     assert lasting == pytest.approx(9 * OFTEN / HOUR, abs=0.05)
     ticks = sorted(shape.x for shape in frame.shapes if shape.key.startswith("checkpoint"))
-    assert ticks == pytest.approx([40 + n * interval / HOUR * ACROSS for n in range(1, 10)])
+    assert ticks == pytest.approx([LEFT + n * interval / HOUR * ACROSS for n in range(1, 10)])
     assert "saves 9 times" in frame.caption
 
 
