@@ -100,7 +100,10 @@ def svg(chart: Chart) -> tuple[str, dict[str, list[float]]]:
     for size in ("width", "height"):  # the page decides
         image = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", image, count=1)
     image = re.sub(r"font-family: [^;]*; ", "", image)  # the page's own
-    image = re.sub(r'(?:\bd|\bx|\by)="[^"]*"|translate\([^)]*', _hundredths, image)
+    image = re.sub(
+        r' transform="rotate\(-0 [^"]*"|(?<=<g) id="[^"]*_\d+"', "", image
+    )  # say nothing
+    image = re.sub(r'(?:\bd|\bx|\by)="[^"]*"|(?:translate|rotate)\([^)]*', _hundredths, image)
     own = hashlib.sha256(image.encode()).hexdigest()[:8]  # ids of two figures must not meet
     image = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>f{own}-", image)
     paper = figure.get_figwidth() / POINT, figure.get_figheight() / POINT

@@ -231,19 +231,23 @@ def test_whatever_else_is_kept_there_moves_nothing(panel, book, hostile):
     assert shown(panel) == ["H100 SXM", "H100 SXM"]
 
 
+@pytest.mark.parametrize("news", sampled(["storage", "load", "pageshow", "focus"], 1))
 def test_hardware_that_arrives_late_is_followed_unless_somebody_has_moved_the_figure(
-    stranger, book
+    stranger, book, news
 ):
+    """With news of it or without: a page looks again once it is there, and when one comes back to it."""
     stranger.open((book / "chapters" / "07_roofline.html").as_uri())
     sliders = stranger.page.locator("input[data-follows='peak bandwidth']")
     sliders.first.press("End")
     moved = sliders.first.get_attribute("aria-valuetext")
-    tell = """(kept) => dispatchEvent(new StorageEvent("storage",
-      { key: "scalelab-hardware", newValue: kept && JSON.stringify(kept) }))"""
-    stranger.page.evaluate(tell, {"peak": 312e12, "bandwidth": 2039e9})
+    tell = """([known, news]) => {
+      localStorage.setItem("scalelab-hardware", JSON.stringify(known));
+      dispatchEvent(new Event(news));
+    }"""
+    stranger.page.evaluate(tell, [{"peak": 312e12, "bandwidth": 2039e9}, news])
     assert shown(stranger) == [moved, "A100 SXM 80GB"]
     assert "Starts nearest to your hardware" in notes(stranger)[1]
-    stranger.page.evaluate(tell, None)
+    stranger.page.evaluate(tell, [None, news])
     assert shown(stranger) == [moved, "H100 SXM"]
     assert "Can start from your hardware" in notes(stranger)[1]
 

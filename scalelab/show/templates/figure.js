@@ -67,9 +67,8 @@
   draw.part = draw.band;
 
   // Where a slider begins: nearest to what the reader said of their hardware, if they did.
-  const KEPT = "scalelab-hardware";
-  const read = (kept) => { try { return JSON.parse(kept()) ?? {}; } catch { return {}; } };
-  let mine = read(() => localStorage.getItem(KEPT));
+  const read = () => { try { return JSON.parse(localStorage.getItem("scalelab-hardware")) ?? {}; } catch { return {}; } };
+  let mine = read();
   const nearest = ({ dataset }) => {
     const wanted = (dataset.follows ?? "").split(" ").map((name) => mine[name]);
     if (!wanted.every((value) => value > 0)) return;
@@ -126,13 +125,15 @@
   };
   begin();
   if (sliders.some((slider) => slider.value !== slider.dataset.start)) show();
-  // Named in another tab, or on the page just left, whose words may arrive after this one was opened.
-  window.addEventListener("storage", (event) => {
-    if (event.key !== KEPT) return;
+  // Named in another tab, or on the page just left, whose words may arrive after this one was opened, with news of them or without.
+  const again = () => {
+    const now = read();
+    if (JSON.stringify(now) === JSON.stringify(mine)) return;
     const untouched = sliders.every((slider) => slider.value === home(slider));
-    mine = read(() => event.newValue);
+    mine = now;
     if (untouched) { begin(); show(); }
-  });
+  };
+  ["storage", "load", "pageshow", "focus"].forEach((news) => window.addEventListener(news, again));
   point();
 
   // An address that ends in #fig-pool?servers=4&utilization=0.9 shows the figure of that name with its sliders there.
