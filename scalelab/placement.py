@@ -153,7 +153,8 @@ def dozen() -> list[Case]:
     tall, vector, square = torch.randn(side, side), torch.randn(side), torch.randn(1024, 1024)
     token, cache = torch.randn(1, 8, 1, 64), torch.randn(2, 1, 8, long, 64)
     prompt = torch.randn(3, 1, 8, 512, 64)
-    norm = partial(functional.layer_norm, grid, (4000,))
+    gain, bias = torch.randn(2, 4000)
+    norm = partial(functional.layer_norm, grid, (4000,), gain, bias)
     along = partial(torch.mv, tall, vector)
     multiply = partial(torch.mm, square, square.clone())
     attend = functional.scaled_dot_product_attention

@@ -1,6 +1,8 @@
-"""Sort an organisation among the authors by its name, and label it by three letters of that.
+"""Sort an organisation among the authors by its name, and leave a title as it is written.
 
-BibTeX has such a name in braces; pybtex's style `alpha` sorts by the brace, and labels with all of the name.
+BibTeX has such a name in braces, by which the style `plain` of pybtex sorts; and that style makes small
+letters of a title.
+The text cites by author and year, so the number before an entry is not shown.
 """
 
 from __future__ import annotations
@@ -9,9 +11,9 @@ import copy
 import re
 
 from pybtex.plugin import register_plugin
-from pybtex.style.formatting.alpha import Style
-from pybtex.style.labels.alpha import LabelStyle
+from pybtex.style.formatting.plain import Style
 from pybtex.style.sorting.author_year_title import SortingStyle
+from pybtex.style.template import field, sentence
 
 
 def bare(person):
@@ -20,17 +22,6 @@ def bare(person):
         person = copy.copy(person)
         person.last_names = [name[1]]
     return person
-
-
-class Labels(LabelStyle):
-    """`alpha`'s, and for an organisation alone the first three letters."""
-
-    def format_lab_names(self, persons):
-        """Return the letters that stand for the authors."""
-        names = [bare(one) for one in persons]
-        if len(names) == 1 and names != persons:
-            return re.sub(r"\W", "", names[0].last_names[0])[:3]
-        return super().format_lab_names(names)
 
 
 class Sorting(SortingStyle):
@@ -42,10 +33,14 @@ class Sorting(SortingStyle):
 
 
 class Sources(Style):
-    """`alpha`, where an organisation may be an author."""
+    """`plain`, where an organisation may be an author and a title keeps its letters."""
 
-    default_label_style = Labels
     default_sorting_style = Sorting
+
+    def format_title(self, e, which_field, as_sentence=True):
+        """Return a title as it stands in the file."""
+        title = field(which_field)
+        return sentence[title] if as_sentence else title
 
 
 def setup(app):

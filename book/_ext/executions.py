@@ -84,9 +84,11 @@ class PutTables(SphinxPostTransform):
         beside = Path(self.app.outdir).parent / ".jupyter_cache"
         return Path(self.config.nb_execution_cache_path or beside)
 
-    def _chapter(self, name) -> nodes.reference:
+    def _chapter(self, name, short=False) -> nodes.reference:
         link = self.app.builder.get_relative_uri(self.env.docname, name)
-        return nodes.reference("", self.env.titles[name].astext(), refuri=link, internal=True)
+        title = self.env.titles[name].astext()
+        told = title.partition(" ")[0] if short else title
+        return nodes.reference("", told, refuri=link, internal=True)
 
     def _executions(self, runs) -> nodes.table:
         """Return a row for each chapter, one for all of them, and a name for each row to link to."""
@@ -98,10 +100,10 @@ class PutTables(SphinxPostTransform):
             at = f"{datetime.fromtimestamp(one['mtime']):%Y-%m-%d %H:%M}"
             machine = f"{where[name]['name']}, {where[name]['system']}"
             versions = [where[name][key] for key in ("python", "numpy", "torch")]
-            row = _row(self._chapter(name), at, f"{one['runtime']:.0f}", machine, *versions)
+            row = _row(self._chapter(name), at, f"{round(one['runtime'])}", machine, *versions)
             rows.append(nodes.row("", *row.children, ids=[nodes.make_id(name)]))
-        total = sum(one["runtime"] for one in runs.values())
-        return _table(HEADINGS, [*rows, _row("together", "", f"{total:.0f}", "", "", "", "")])
+        total = sum(round(one["runtime"]) for one in runs.values())  # of what the rows show
+        return _table(HEADINGS, [*rows, _row("together", "", f"{total}", "", "", "", "")])
 
     def _claims(self, runs) -> nodes.Element:
         """Return a row for each claim of a chapter, in their order."""
@@ -110,9 +112,16 @@ class PutTables(SphinxPostTransform):
             source = nbformat.read(self.env.doc2path(name), as_version=4)
             for claim in claimed(cache.merge_match_into_notebook(source)[1]):
                 outcome = "held" if claim["held"] else "did not hold"
-                cells = claim["what"], claim["expected"], claim["here"], outcome
-                rows.append(_row(self._chapter(name), *cells))
-        return _table(("chapter", "claim", "expected", "here", ""), rows)
+                told = (_set(claim[part]) for part in ("what", "expected", "here"))
+                rows.append(_row(self._chapter(name, short=True), *told, outcome))
+        return _table(("section", "claim", "expected", "here", "outcome"), rows)
+
+
+def _set(text: str) -> str:
+    """Return a text with the signs that the rest of the page has: a true minus, a round apostrophe."""
+    return re.sub(r"(?<!\w)-(?=\d)", "\N{MINUS SIGN}", text).replace(
+        "'", "\N{RIGHT SINGLE QUOTATION MARK}"
+    )
 
 
 def _table(headings, rows) -> nodes.table:

@@ -5,6 +5,7 @@ A page asks for it with the directive `public-series`; it is made from the data 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from scalelab.show.template import rendered
 HERE = Path(__file__)
 FILES = ("gallery.css", "gallery.js")
 MARK = 'class="sl-gallery"'
+HEAD = re.compile(r"(?:\([^)]*\)|[^,;])*")  # up to the first comma that is in no brackets
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Card:
 
     series: Series
     kind: Kind
+    head: str
+    rest: str
     sizes: str
     fixed: str
     curve: Curve
@@ -85,6 +89,16 @@ def sizes(series: Series) -> str:
     return f"{again}{len(each)} sizes from {first} to {last} {series.counted}"
 
 
+def headed(note: str) -> tuple[str, str]:
+    """Return what a series is of, and the rest of its note.
+
+    >>> headed("U-Net (5, 64), torchgpipe, on P40")
+    ('U-Net (5, 64)', ', torchgpipe, on P40')
+    """
+    head = HEAD.match(note)[0]
+    return head, note[len(head) :]
+
+
 def fixed(series: Series) -> str:
     """Return what stayed the same, and what the source says did if that is something else.
 
@@ -92,7 +106,7 @@ def fixed(series: Series) -> str:
     'strong, published as weak'
     """
     otherwise = series.claimed not in ("", series.scaling)
-    word = next(kind.word for kind in KINDS if kind.scaling == series.scaling)
+    word = series.scaling or "none of the three"
     return f"{word}, published as {series.claimed}" if otherwise else word
 
 
@@ -120,7 +134,10 @@ def html() -> Markup:
     """Return the overlay, the filter and the cards."""
     series = [datasets.load(name) for name in datasets.names()]
     kinds = {kind.scaling: kind for kind in KINDS}
-    cards = [Card(one, kinds[one.scaling], sizes(one), fixed(one), curve(one)) for one in series]
+    cards = [
+        Card(one, kinds[one.scaling], *headed(one.note), sizes(one), fixed(one), curve(one))
+        for one in series
+    ]
     gained = [(one.name, kinds[one.scaling], found) for one in series if (found := gains(one))]
     drawn = [(kind, found) for _, kind, found in gained]
     most = int(np.ceil(max(found.doublings[-1] for _, found in drawn)))

@@ -41,15 +41,16 @@ def minutes(words: int) -> int:
     return max(5, 5 * round(words / WORDS_A_MINUTE / 5))
 
 
-def following(context):
-    """Return how many figures of a page can start from the reader's hardware, with the way to name it."""
+def beside(context):
+    """Return how many figures stand beside the words, and of how many the reader's hardware is the start."""
     figures = context["body"].split('<figure class="sl-figure')[1:]
     count = sum("data-follows=" in one for one in figures)
+    told = f", code and {units.counted(len(figures), 'figure')} apart"
     if not count:
-        return ""
+        return told
     way = context["pathto"]("book/my_hardware")
     return (
-        f". {units.counted(count, 'figure')} can start from "
+        f"{told}. {units.counted(count, 'figure')} can start from "
         f'<a class="book-mine" href="{way}">your hardware</a>'
     )
 
@@ -65,7 +66,7 @@ def tell(app, page, template, context, doctree):
         said = f"{app.config.author}, {app.config.copyright}"
     elif page.startswith("chapters/"):
         words = sum(len(one.text.split()) for one in found)
-        said = f"About {minutes(words)} minutes to read{following(context)}"
+        said = f"About {minutes(words)} minutes to read{beside(context)}"
     else:
         return
     line = f'</h1>\n<p class="book-time">{said}</p>'

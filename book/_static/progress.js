@@ -14,8 +14,13 @@
   links.forEach(([, page]) => mark(page, known(page)));
 
   const mine = document.querySelector(".book-mine");
-  const device = (() => { try { return JSON.parse(localStorage.getItem("scalelab-hardware"))?.device; } catch { /* nothing is kept */ } })();
-  if (mine && device) mine.textContent = device;
+  const usual = mine?.textContent;
+  const name = () => { try { mine.textContent = JSON.parse(localStorage.getItem("scalelab-hardware"))?.device ?? usual; } catch { /* nothing is kept */ } };
+  if (mine) {
+    name();
+    ["storage", "load", "pageshow", "focus"].forEach((news) => addEventListener(news, name)); // as figures do
+    setTimeout(name, 2000);
+  }
 
   const here = chapter(location.href), sheet = document.scrollingElement;
   let read = here ? known(here) : 0;

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,15 +98,17 @@ def of_series(
     price: float | None = None,
     better: str = "higher",
     flat_rate: bool = False,
+    name: str = "",
 ) -> Measured:
-    """Rows of a public series that states a quality. Section 41.6.
+    """Rows of a public series that states a quality; a report calls them by their `name`. Section 41.6.
 
     >>> from scalelab.data import datasets
     >>> of_series(datasets.load("nv_gnmt_dgx1_v100_fp16"), price=3).metric
     'BLEU'
     """
+    rows = table.of_series(series)
     return of_table(
-        table.of_series(series), work=work, price=price, better=better, flat_rate=flat_rate,
+        replace(rows, name=name or rows.name), work=work, price=price, better=better, flat_rate=flat_rate,
         metric=series.quality.unit if series.quality else "quality",
         stamp=Stamp("published", note=f"{series.source}; {rubric_rows.UNBOUND}"),
     )  # fmt: skip

@@ -95,11 +95,12 @@ def columns(
     metric: str = "quality",
     name: str = "runs",
     flat_rate: bool = False,
+    stamp: Stamp | None = None,
 ) -> Measured:
     """Rows given as columns, one entry per run; `work` may be one number for all. Section 41.6.
 
     Runs of the same seeds, where `seed` says so, are compared with each other. `epochs` is for runs to
-    a target: how much training it took, in epochs or samples.
+    a target: how much training it took, in epochs or samples. `stamp` says where the rows are from.
 
     >>> rows = columns([1, 2, 2], [60, 32, 34], rate=[1, 2, 2], quality=[0.9, 0.9, 0.8], work=600)
     >>> rows.configurations[1].seconds, round(rows.configurations[1].quality, 2)
@@ -128,7 +129,7 @@ def columns(
     places = [f"row {i}" for i in range(1, length + 1)]
     return measured(
         cells, places, name=name, metric=metric, better=better, flat_rate=flat_rate,
-        stamp=by_hand(), work_stated=work is not None,
+        stamp=stamp or by_hand(), work_stated=work is not None,
     )  # fmt: skip
 
 

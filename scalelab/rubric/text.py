@@ -108,7 +108,7 @@ def _beyond(report, row):
         return f"more than {workers(row.workers)} were not measured"
     other = larger[0]
     why = f"beyond that, {workers(other.workers)} {_against(report, row, other)}"
-    return why + _cause(report) if _about_speed(row, other) else why
+    return why + _cause(report, other) if _about_speed(row, other) else why
 
 
 def _about_speed(row, other):
@@ -160,7 +160,13 @@ def _does(row, verb):
     return f"{verb}s" if row.workers == 1 else verb
 
 
-def _cause(report):
+def _cause(report, other):
+    """What takes the speed: nobody can tell of rows whose largest size had to share its cores."""
+    machine, most = report.stamp.machine, report.rows[-1].workers
+    alone = report.bound and machine is not None and not machine.gpus
+    if alone and machine.cores and most > machine.cores and "nodes" not in report.varied:
+        who = "they" if other.workers == most else workers(most)
+        return f", and {who} took turns on {counted(machine.cores, 'core')}"
     lost = report.shortfall
     if lost is None or lost.cause == "none":
         return ""

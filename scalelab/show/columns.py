@@ -13,6 +13,7 @@ from scalelab.show.template import rendered
 from scalelab.tables.printed import aligned, texts
 
 LONG = 28  # letters of a cell that may take several lines
+FIGURES = 3  # of a number that nobody told how to be written
 Columns = Mapping[str, Iterable[object]]  # values by heading
 
 
@@ -90,14 +91,46 @@ def _whole(value):
 def _cells(values: Sequence[Any], form: str | None) -> list[str]:
     """Write the cells of a column: what was measured in one unit, whatever its prefix."""
     medians = [one.median for one in values if isinstance(one, Sample)]
-    return [_cell(value, form, medians) for value in values]
+    cells = [_cell(value, form, medians) for value in values]
+    fractions = [isinstance(one, float) and form is None for one in values]
+    places = max((_places(c) for c, one in zip(cells, fractions, strict=True) if one), default=0)
+    return [
+        _even(cell, places) if one else cell for cell, one in zip(cells, fractions, strict=True)
+    ]
+
+
+def _alike(texts: Sequence[str]) -> list[str]:
+    """Write times of one unit as exactly as each other."""
+    parts = [text.partition(" ") for text in texts]
+    places = max(_places(number) for number, _, _ in parts)
+    return [f"{_even(number, places)}{space}{unit}" for number, space, unit in parts]
+
+
+def _places(text: str) -> int:
+    return len(text.partition(".")[2]) if "e" not in text else 0
+
+
+def _even(text: str, places: int) -> str:
+    """Write a number as exactly as those above and below it, in no more than three figures.
+
+    >>> _even("3.9", 2), _even("14", 2), _even("29.6", 2), _even("0.5", 1), _even("1,930", 2)
+    ('3.90', '14.0', '29.6', '0.5', '1,930')
+    """
+    whole, _, rest = text.lstrip("-").partition(".")
+    if not (whole + rest).isdecimal() or not float(f"{whole}.{rest}"):
+        return text
+    figures = len((whole + rest).lstrip("0"))
+    more = min(places - len(rest), FIGURES - figures)
+    return text if more <= 0 else f"{text}{'' if rest else '.'}{'0' * more}"
 
 
 def _cell(value: Any, form: str | None, medians: Sequence[float] = ()) -> str:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, Sample):
-        median, *ends = units.alike([value.median, value.low, value.high], "s", among=medians)
+        median, *ends = _alike(
+            units.alike([value.median, value.low, value.high], "s", among=medians)
+        )
         return f"{median} ({ends[0]} to {ends[1]})"
     if _whole(value):
         return units.text(int(value), digits=15)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from scalelab.refusal import Refusal
 
+WIDE = 72  # letters of a comment
+
 
 class Listing:
     """The text of a function as it stands in the package, highlighted where it is shown."""
@@ -36,12 +38,16 @@ def formula(*functions: Callable[..., object]) -> Listing:
     >>> from scalelab.models.scaling import amdahl
     >>> print(formula(amdahl).text, end="")
     def amdahl(workers, serial):
-        # Speedup of a fixed job: S(K) = 1 / (s + (1 - s) / K), s a share of
-        # the one-worker time.
+        # Speedup of a fixed job:
+        # S(K) = 1 / (s + (1 - s) / K), s a share of the one-worker time.
         return 1 / (serial + (1 - serial) / workers)
     """
     sources = [_read(function) for function in functions]
-    places = ", ".join(dict.fromkeys(where for _, where in sources))
+    lines: dict[str, list[str]] = {}
+    for _, where in sources:
+        file, _, line = where.partition(", line ")
+        lines.setdefault(file, []).append(line)
+    places = "; ".join(f"{f}, line{'s' * (len(n) > 1)} {', '.join(n)}" for f, n in lines.items())
     return Listing("\n".join(_bare(text) for text, _ in sources), places, ", without its checks")
 
 
@@ -83,8 +89,14 @@ def _bare(text: str) -> str:
         for line in _inlined(one, helpers)
     ]
     head, *rest = ast.unparse(ast.fix_missing_locations(function)).split("\n")
-    comment = textwrap.wrap(sentence, 74, initial_indent="    # ", subsequent_indent="    # ")
-    return "\n".join([head, *comment, *rest]) + "\n"
+    return "\n".join([head, *_comment(sentence), *rest]) + "\n"
+
+
+def _comment(sentence: str) -> list[str]:
+    """Return a sentence as comments; one too long for a line breaks before its formula, not in it."""
+    said, colon, meant = sentence.rpartition(": ")
+    lines = [sentence] if len(sentence) <= WIDE or not colon else [f"{said}:", meant]
+    return [f"    # {part}" for line in lines for part in textwrap.wrap(line, WIDE)]
 
 
 def _guards(line: ast.stmt, names: set[str]) -> bool:

@@ -39,10 +39,11 @@ def scores(report: Report) -> Table:
         "efficiency": [units.share(row.efficiency) for row in rows],
         **_split(rows),
         report.metric: [_quality(row.quality, report) for row in rows],
-        "$/run": [_amount(row.cost) for row in rows],
-        f"$/{lots}": [write(count * row.cost_per_work) for row in rows],
-        f"{lots}/$": [write(row.work_per_cost / count) for row in rows],
+        **_bills([row.cost for row in rows]),
     }
+    if report.work_stated:  # else a run is the unit, and its price stands there already
+        columns[f"$/{lots}"] = [write(count * row.cost_per_work) for row in rows]
+        columns[f"{lots}/$"] = [write(row.work_per_cost / count) for row in rows]
     if any(row.joules_per_work is not None for row in rows):
         columns["J/work"] = units.column([row.joules_per_work for row in rows], none="–")
     if any(row.grams is not None for row in rows):
@@ -56,7 +57,7 @@ def _split(rows):
     """The two factors of an efficiency to a target, where the training it took is known."""
     if all(row.learning is None for row in rows):
         return {}
-    named = {"= system": "system", "x learning": "learning"}
+    named = {"of the machines": "system", "of the learning": "learning"}
     return {
         text: ["–" if (value := getattr(r, name)) is None else units.share(value) for r in rows]
         for text, name in named.items()
@@ -271,7 +272,14 @@ def _quality(value, report):
 
 def _amount(value):
     """Write dollars with cents, and small ones with three figures."""
-    return f"{value:.2f}" if value >= 0.1 else units.text(value)
+    return f"{value:,.2f}" if value >= 0.1 else units.text(value)
+
+
+def _bills(costs):
+    """Write what runs cost in dollars, or in millionths where none comes to a cent."""
+    if max(costs) < 0.01:
+        return {"µ$/run": [f"{1e6 * cost:,.2f}" for cost in costs]}
+    return {"$/run": [_amount(cost) for cost in costs]}
 
 
 def _priced(report):

@@ -196,7 +196,7 @@ def test_section_3_4_says_of_its_models_what_they_print():
     assert mean == pytest.approx(50, rel=0.02)
     assert formula == pytest.approx(50 * math.log(100), abs=0.5)
     assert slowest == pytest.approx(formula, rel=0.085)
-    (held,) = figures("04_tail", r"said to hold in 95% of the days, held in (\d+)%")
+    (held,) = figures("04_tail", r"said to hold in 95% of the runs, held in (\d+)%")
     assert held < 50
     (exact, package) = figures("04_tail", r"all busy: (\S+), the package (\S+) ")
     assert exact == package == pytest.approx(queues.waiting_chance(640, 0.010, 8), abs=5e-5)
@@ -250,7 +250,7 @@ def test_section_3_9_prints_what_its_sources_say():
     assert shows("09_cost", 34, 1024, used, used * 4 / 3)
     assert shows("09_cost", 1287, 552.1, 433, 24.7)
     assert shows("09_cost", 128, 11.98, 1)
-    assert re.search(r"usl \S+ 231 s", printed("09_cost"))
+    assert re.search(r"USL \S+ 231 s", printed("09_cost"))
 
 
 def test_section_3_9_adds_up_its_terms_however_busy_the_machine():

@@ -1,4 +1,4 @@
-"""What book/corrections.md repairs stays true of the code; each test is named on that page."""
+"""What book/corrections.md repairs stays true of the code; each test is named at its end."""
 
 import dataclasses
 import itertools
@@ -731,6 +731,7 @@ def test_the_3072_gpus_trained_another_model_than_the_530_billion():
 def test_every_correction_on_the_page_has_its_test():
     """A correction without a test of the name it gives is only an opinion."""
     page = (ROOT / "book/corrections.md").read_text()
-    numbered = re.findall(r"^## \d+\. (.+)\n\n\*Test:\* `(\w+)`$", page, re.MULTILINE)
-    assert len(numbered) == len(re.findall(r"^## \d+\.", page, re.MULTILINE)) > 0
-    assert [name for _, name in numbered if name not in globals()] == []
+    entries = re.findall(r"^\(([\w-]+)\)=\n## (\d+)\.", page, re.MULTILINE)
+    named = re.findall(r"^\| \[(\d+)\]\(([\w-]+)\) \| `(\w+)` \|$", page, re.MULTILINE)
+    assert [(label, number) for number, label, _ in named] == entries != []
+    assert [name for *_, name in named if name not in globals()] == []

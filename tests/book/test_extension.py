@@ -448,7 +448,7 @@ def test_a_run_keeps_the_machine_it_was_first_seen_on(tmp_path):
 def test_the_status_page_has_a_row_for_every_claim_of_every_chapter(tmp_path, monkeypatch):
     executions = extension("executions")
     claims = {
-        "one": [claim("It is fast", least=1.0, otherwise="Look.")(value) for value in (0.5, 2.0)],
+        "one": [claim("It's fast", least=-1.0, otherwise="Look.")(value) for value in (-1.5, 2.0)],
         "two": [claim("It waits", most=3.0, unit="s", otherwise="Look.")(1.0)],
     }
     for name in claims:
@@ -468,11 +468,12 @@ def test_the_status_page_has_a_row_for_every_claim_of_every_chapter(tmp_path, mo
     cache = SimpleNamespace(merge_match_into_notebook=executed)
     monkeypatch.setattr(executions, "get_cache", lambda _: cache)
     env = SimpleNamespace(doc2path=lambda name: tmp_path / f"{name}.ipynb")
-    page = SimpleNamespace(_cache=tmp_path, env=env, _chapter=nodes.Text)
+    page = SimpleNamespace(_cache=tmp_path, env=env, _chapter=lambda name, short: nodes.Text(name))
     table = executions.PutTables._claims(page, list(claims))
     told = [[cell.astext() for cell in row.children] for row in table.findall(nodes.row)][1:]
     assert [(row[0], row[1], row[-1]) for row in told] == [
-        ("one", "It is fast", "did not hold"),
-        ("one", "It is fast", "held"),
+        ("one", "It’s fast", "did not hold"),
+        ("one", "It’s fast", "held"),
         ("two", "It waits", "held"),
     ]
+    assert told[0][2:4] == ["at least −1", "−1.5"]

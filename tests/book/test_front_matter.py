@@ -144,7 +144,7 @@ def test_what_the_readme_shows_of_a_command_is_what_it_prints(shown, tmp_path):
 
 def test_formulas_are_listed_by_the_alphabet():
     """One looks for a name where the alphabet has it."""
-    listed = page("book/notation.md").partition("| name | formula |")[2].partition("## Units")[0]
+    listed = page("book/notation.md").partition("| name | where |")[2].partition("## Units")[0]
     cells = [row.split("|")[1].strip() for row in listed.strip().splitlines()[1:]]
     names = [re.sub(r"^\{index\}`!?([^`<]*).*", r"\1", cell).strip().lower() for cell in cells]
     assert len(names) > 40

@@ -78,7 +78,7 @@ def test_the_note_says_what_the_lines_show(made):
     for kind, each in ends.items():
         assert f"{kind}, {len(each)} lines, {100 * np.median(each):.0f}%" in note
     assert f"{len(above)} lines rise above 1.2, to {max(above):.2f}, and are cut there." in note
-    assert f"{len(ALL) - len(DRAWN)} series are no scaling" in note
+    assert f"{len(ALL) - len(DRAWN)} series have no line" in note
 
 
 def test_a_bold_line_is_the_median_of_its_kind_as_far_as_half_of_them_reach(made):

@@ -64,12 +64,12 @@ def test_a_device_is_kept_and_the_roofline_of_another_page_starts_from_it(panel,
     panel.open((book / "chapters" / "07_roofline.html").as_uri())
     figure = panel.page.locator(".sl-figure:has(input[data-follows])").last
     slider = figure.locator("input[data-follows]")
-    assert slider.get_attribute("aria-valuetext") == "A100 SXM 80GB"
+    come(panel, lambda _: slider.get_attribute("aria-valuetext"), "A100 SXM 80GB")
     slider.press("End")
     figure.get_by_role("button", name="Reset").click()
     assert slider.get_attribute("aria-valuetext") == "A100 SXM 80GB"
     mine = panel.page.locator(".book-time .book-mine")
-    assert mine.inner_text() == "A100 SXM 80GB"
+    expect(mine).to_have_text("A100 SXM 80GB")
     figures = panel.page.locator(".sl-figure:has(input[data-follows])").count()
     assert (
         f"{figures} figures can start from A100 SXM 80GB"

@@ -211,11 +211,11 @@ def lines(series):
     rows = f"{count} rows at " if count > each else ""
     sizes = f"{each} sizes from {first:,} to {last:,}" if each > 1 else f"{first:,}"
     return [
-        series.name,
         series.note,
+        series.name,
         *("Sizes", f"{rows}{sizes} {series.counted}"),
-        *("Value", f"{series.metric}, {series.unit}"),
-        *("Fixed", (series.scaling or "not scaling") + claimed),
+        *("Value", f"{series.metric.replace('_', ' ')}, {series.unit}"),
+        *("Fixed", (series.scaling or "none of the three") + claimed),
         series.teaches,
         *(f"Trap: {trap}" for trap in series.traps),
     ]

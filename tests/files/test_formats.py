@@ -79,7 +79,8 @@ def test_the_schema_has_exactly_the_fields_that_are_stored(record):
 def test_the_page_on_records_explains_every_field():
     page = (ROOT / "book" / "records.md").read_text()
     for record in STORED:
-        section = page.split(f"\n## {record.__name__}\n")[1].split("\n## ")[0]
+        head = record.__name__.replace("Gpu", "GPU")
+        section = page.split(f"\n## {head}\n")[1].split("\n## ")[0]
         rows = re.findall(r"^\| `(\w+)` \|", section, re.M)
         stored = record.__dataclass_fields__.values()
         assert rows == [f.name for f in stored if f.metadata.get("stored", True)]
@@ -98,6 +99,13 @@ def test_what_is_written_is_valid_and_read_back_the_same(record):
     text = records.to_json(record)
     VALID.validate(json.loads(text))
     assert records.from_json(text) == record
+
+
+def test_the_file_that_the_page_shows_has_the_fields_of_one():
+    page = (ROOT / "book" / "records.md").read_text()
+    shown = re.search(r"^```text\n(\{.*?^\})\n```$", page, re.M | re.S)[1]
+    sample = Sample("s", (1.0,), 1, LAPTOP, "")
+    assert re.findall(r'^ "(\w+)":', shown, re.M) == list(json.loads(records.to_json(sample)))
 
 
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch, capsys):

@@ -73,6 +73,15 @@ def test_prices_are_of_so_many_units_of_work_that_they_are_no_dust_of_a_dollar()
         assert named in verdict(report)
 
 
+def test_a_price_stands_once_and_never_as_dust_of_a_dollar():
+    """Without work "$/run" and "$/work" were one column twice; and 9.77e-06 stood above 0.0000227."""
+    plain = rubric.columns([1, 2], [60, 32], rate=[1, 2], quality=[0.9] * 2)
+    assert [c for c in scorecard.scores(rubric.judge(plain)).columns if "$" in c] == ["$/run"]
+    tiny = rubric.columns([1, 2], [0.03517, 0.04086], rate=[1, 2], quality=[0.9] * 2)
+    shown = scorecard.scores(rubric.judge(tiny))
+    assert [row[shown.columns.index("µ$/run")] for row in shown.rows] == ["9.77", "22.70"]
+
+
 def test_every_line_under_the_table_is_printed_digit_for_digit():
     found = scorecard.findings(golden())
     assert found["serial fraction s (Amdahl)"].startswith("0.0376 ")
@@ -213,8 +222,8 @@ def test_the_efficiency_to_a_target_is_that_of_the_machines_times_that_of_the_le
     assert rows[2].efficiency == pytest.approx(minutes[0] * k[0] / (minutes[2] * k[2]))
     assert rows[2].system * rows[2].learning == pytest.approx(rows[2].efficiency)
     shown = scorecard.scores(rubric.judge(found, floor=0))
-    assert "x learning" in shown.columns
-    assert "x learning" not in scorecard.scores(golden()).columns
+    assert "of the learning" in shown.columns
+    assert "of the learning" not in scorecard.scores(golden()).columns
     with pytest.raises(ValueError, match="work must be the same in all rows where epochs"):
         rubric.judge(
             rubric.columns(k, minutes, rate=k, quality=[0.8025] * 3, epochs=epochs, work=k)
@@ -286,7 +295,9 @@ def test_the_noise_of_fifty_seeds_leaves_a_published_study_undecided():
     """GNMT on 4 GPUs lost 0.29 BLEU; seeds alone move it by 0.159. Source: the series itself."""
     series = datasets.load("nv_gnmt_dgx1_v100_fp16")
     assert "50 seeds, epoch 6: mean 24.423, sd 0.159" in series.columns[0].note
-    rows = rubric.of_series(series, price=3)
+    rows = rubric.of_series(series, price=3, name="GNMT")
+    assert rubric.judge(rows, tolerance=1).name == "GNMT"
+    assert rubric.of_series(series, price=3).name == series.name
     assert (
         rows.stamp.kind == "published"
     )  # nobody recorded it for the book: it has no machine and no date

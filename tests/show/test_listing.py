@@ -53,6 +53,7 @@ def test_the_formula_of_a_chapter_computes_what_the_function_does_in_few_lines(f
     """Whatever checks were left out, on arguments that pass them."""
     text = formula(function).text
     assert 3 <= len(text.splitlines()) <= 8
+    assert max(map(len, text.splitlines())) <= 80
     inside = dict(vars(sys.modules[function.__module__]))
     exec(text, inside)
 

@@ -171,7 +171,7 @@ def table(rows: Mapping[str, Row], names: Iterable[str]) -> str:
 def summary(rows: Mapping[str, Row]) -> str:
     """Return a table with a line for each class, and one for all."""
     groups, full = list(dict.fromkeys(row.group for row in rows.values())), most(rows)
-    lines = [f"| class | {' | '.join(SUMMARY)} |", "|---" * (len(SUMMARY) + 1) + "|"]
+    lines = [f"| class | {' | '.join(SUMMARY)} |", "|---" + "|--:" * len(SUMMARY) + "|"]
     for group in (*groups, "all"):
         some = [row for row in rows.values() if group in (row.group, "all")]
         counts = (sum(holds(row, full) for row in some) for holds in SUMMARY.values())

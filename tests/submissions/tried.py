@@ -44,7 +44,7 @@ def table() -> str:
         f"{run['neighbours harmed']} | {run['without a state']} | {run['points unearned']:g} |"
         for slug, run in sorted(recorded.read().items())
     ]
-    head = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
+    head = [f"| {' | '.join(COLUMNS)} |", "|---" + "|--:" * (len(COLUMNS) - 1) + "|"]
     return "\n".join([*head, *rows])
 
 

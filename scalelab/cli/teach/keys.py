@@ -27,4 +27,4 @@ def command(students: tuple[str, ...], roster: Path | None) -> None:
     if not everybody:
         raise click.UsageError("STUDENT must name somebody, or --roster a CSV file of students")
     made = keys.hand_out(Path.cwd() / "course", everybody)
-    click.echo(f"{len(made)} keys in {made[0].parent}: each student keeps the own one as {FILE}")
+    click.echo(f"{len(made)} keys in {made[0].parent}: each student keeps their own as {FILE}")

@@ -35,6 +35,8 @@ from scalelab.refusal import Refusal
 if TYPE_CHECKING:
     import torch
 
+_CODE = [sys.modules[__name__], settings, classifier]  # what a pass has run
+
 
 def study(
     counts: Sequence[int],
@@ -120,26 +122,18 @@ def train_once(plan: Settings, seed: int) -> Pass:
     """Train once and evaluate, and return the sealed record of both."""
     trained = classifier.Classifier(plan.width, seed)
     samples, batch, peak = plan.at(trained.count)
-    inputs, labels = classifier.drawn(samples, stream=1)
+    data = classifier.drawn(samples, stream=1)
     held_out = classifier.drawn(classifier.HELD_OUT, stream=0)
-    trained.train(inputs, labels, batch, peak, 1, seed, most=3)  # allocates, connects; not timed
+    trained.train(*data, batch, peak, 1, seed, most=3)  # warms up, untimed
     trained = classifier.Classifier(plan.width, seed)
-    configuration, varied = settings.settings(plan, trained.count)
+    shared, varied = settings.settings(plan, trained.count)
     with one_pass.taking(
-        configuration, varied=varied, seed=seed, data=held_out, metric="accuracy",
-        code=[sys.modules[__name__], settings, classifier], rate=plan.price * trained.count,
+        shared, varied=varied, rate=plan.price * trained.count,
+        seed=seed, data=held_out, code=_CODE, metric="accuracy",
     ) as run:  # fmt: skip
-        # The first rank of a node reads for all of them.
-        first = os.environ.get("LOCAL_RANK", "0") == "0"
-        meter: contextlib.AbstractContextManager[energy.Meter | None] = (
-            energy.meter() if first else contextlib.nullcontext()
-        )
-        with meter as spent, run.work(samples * plan.epochs):
-            trained.train(inputs, labels, batch, peak, plan.epochs, seed, plan.warmup)
-        ranks = _everyones((spent and spent.joules, trained.waits), trained.count)
-        run.joules = _sum([joules for joules, _ in ranks], trained.count)
-        # The rank that comes last to an exchange waits for nobody: its time is the exchange's own.
-        run.exposed = sum(map(min, zip(*(waits for _, waits in ranks), strict=True)))
+        with _meter() as spent, run.work(samples * plan.epochs):
+            trained.train(*data, batch, peak, plan.epochs, seed, plan.warmup)
+        run.joules, run.exposed = _of_all_ranks(spent, trained)
         run.quality(trained.accuracy(*held_out))
     assert run.record is not None  # the block has ended
     return run.record
@@ -176,6 +170,22 @@ def service(seed: int = 0, batch: int = 256) -> Callable[..., torch.Tensor]:
         return trained.names(request.expand(requests, -1, -1))
 
     return answer
+
+
+def _meter() -> contextlib.AbstractContextManager[energy.Meter | None]:
+    """What counts the joules of a node: its first rank reads for all of them."""
+    first = os.environ.get("LOCAL_RANK", "0") == "0"
+    return energy.meter() if first else contextlib.nullcontext()
+
+
+def _of_all_ranks(spent, trained):
+    """Return the joules of all nodes, and the seconds that only the exchange took.
+
+    The rank that comes last to an exchange waits for nobody: its time is the exchange's own.
+    """
+    ranks = _everyones((spent and spent.joules, trained.waits), trained.count)
+    joules = _sum([joules for joules, _ in ranks], trained.count)
+    return joules, sum(map(min, zip(*(waits for _, waits in ranks), strict=True)))
 
 
 def _everyones(value, count):

@@ -18,6 +18,7 @@ _CORES = "it counts the cores that work at once"
 _VECTOR = "it is how many bits of numbers multiply and add at once"
 _WIDTH = "it is the bytes of one number"
 _NUMBER = "it is a number by which makers tell their designs apart"
+_MAKERS = {"AuthenticAMD": "AMD", "GenuineIntel": "Intel"}  # as their processors write it
 _RATE = "it is one measured rate, in FLOP/s"
 
 
@@ -129,7 +130,8 @@ def theory(
         missing.append("which core this is")
     elif not core:
         missing.append(
-            f"how many units a core of {shown(vendor)}, family {family}, model {model}, has"
+            f"how many units a core of {_MAKERS.get(str(vendor)) or shown(vendor)}, family {family}, "
+            f"model {model}, has"
         )
     if vector is None:
         missing.append("how wide its vectors are")

@@ -57,7 +57,8 @@ def overhead_speedup(workers: Numbers, share: Numbers, measured_on: Numbers) -> 
     share, measured_on = _overhead(share, measured_on)
 
     def over_one(k, s, k0):
-        return np.where(k > 1, k0 * (1 - s) * k / (k0 * (1 - s) + s * k), 1)
+        work = k0 * (1 - s)
+        return np.where(k > 1, work * k / (work + s * k), 1)
 
     return answer(over_one, workers, share, measured_on)
 
@@ -260,12 +261,12 @@ def usl(workers: Numbers, contention: Numbers, coherency: Numbers) -> Answer:
     workers = numbers("workers", workers, "it counts workers, or users", 1)
     contention = numbers("contention", contention, _CONTENTION, 0, 1)
     coherency = numbers("coherency", coherency, _COHERENCY, 0)
-    return answer(
-        lambda k, sigma, kappa: k / (1 + sigma * (k - 1) + kappa * k * (k - 1)),
-        workers,
-        contention,
-        coherency,
-    )
+
+    def curve(k, sigma, kappa):
+        slower = 1 + sigma * (k - 1) + kappa * k * (k - 1)
+        return k / slower
+
+    return answer(curve, workers, contention, coherency)
 
 
 def usl_peak(contention: Numbers, coherency: Numbers) -> Answer:

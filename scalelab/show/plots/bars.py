@@ -80,13 +80,17 @@ def between(
     limits: Mapping[str, float],
     stamp: Stamp | None = None,
     see: str = "",
+    called: tuple[str, str] = ("may be", "as it stands"),
 ) -> Chart:
-    """Of each name a value between two ends, (low, value, high), across the limits that are asked."""
+    """Of each name a value between two ends, (low, value, high), across the limits that are asked.
+
+    `called` is what the legend calls the ends and the value.
+    """
     heights = [len(rows) - turn for turn in range(len(rows))]
     low, middle, high = np.array(list(rows.values()), dtype=float).T
     series = [
-        _lane("may be", list(zip(heights, low, high, strict=True)), 1),
-        Points("as it stands", middle, heights, "points", tone=2),
+        _lane(called[0], list(zip(heights, low, high, strict=True)), 1),
+        Points(called[1], middle, heights, "points", tone=2),
     ]
     series += [
         Points(f"{name} {at:g}", [at, at], [0.4, len(rows) + 0.6], "dashed", tone=tone)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from scalelab.curves.fit import Fit
     from scalelab.curves.predict import Prediction
 
+# The wait has the colour of the stragglers in `shares`; what is no term has that of what is no data.
+TONES = {"waiting": 4, "neither": 0}
 DAY = 86400
 SMALL = """
 model = {layers = 32, hidden = 2560, heads = 20, vocabulary = 50304}
@@ -73,11 +76,13 @@ def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> C
     )
 
 
-def worth(compute: float, exchange: float, hourly: float, values: Values) -> Chart:
+def worth(
+    compute: float, exchange: float, hourly: float, values: Values, most: int = 1024
+) -> Chart:
     """Price and wait of a step together, over sizes, in multiples of the least: for each value of an hour."""
     # The best sizes too, or the table would read a chord beside each least.
     bests = np.atleast_1d(sizing.size_worth(compute, exchange, hourly, values))
-    sizes = np.union1d(np.geomspace(1, 1024, 61).round(), bests)
+    sizes = np.union1d(np.geomspace(1, most, 61).round(), bests)
     seconds = compute / sizes + exchange
     series = []
     for tone, (value, best) in enumerate(zip(values, bests, strict=True), 1):
@@ -89,7 +94,7 @@ def worth(compute: float, exchange: float, hourly: float, values: Values) -> Cha
         ]
     return Chart(
         "Price and wait together, in multiples of the least",
-        Axis("GPUs", log=True, ticks=(1, 4, 16, 64, 256, 1024)),
+        Axis("GPUs", log=True, ticks=(1, 4, 16, 64, 256, most)),
         Axis("times the least", log=True, high=20.0, ticks=(1, 2, 5, 10, 20)),
         tuple(series),
         stamp=MODEL,
@@ -113,7 +118,13 @@ def costup(memory: float, serial: float, most: int = 64) -> Chart:
             Points("ideal S = K", workers, workers, "dashed", tone=0),
             Points("speedup", workers, gains, tone=1),
             Points("costup", workers, dearer, tone=2),
-            Points("break-even", [even], [memory + (1 - memory) * even], "points", tone=3),
+            Points(
+                f"break-even: {even:.0f} processors",
+                [even],
+                [memory + (1 - memory) * even],
+                "points",
+                tone=3,
+            ),
         ),
         stamp=MODEL,
         see="As long as the speedup lies above the costup, a result costs less than on one processor, "
@@ -157,27 +168,30 @@ def overhead(share: float, measured_on: int) -> Chart:
             ),
         ),
         stamp=MODEL,
-        see=f"The same word on two slides: read in the one way {most:.0f} GPUs have nine tenths of all that "
-        "any number could bring, in the other the point lies close under the ideal.",
+        see=f"One share, read in two ways. If it is serial work of one worker, {most:.0f} GPUs have nine "
+        f"tenths of all that any number could bring. If it was measured on {measured_on:,}, these are close "
+        "under the ideal.",
     )
 
 
 def apart(
     predicted: Mapping[str, float], found: Mapping[str, float], stamp: Stamp | None = None
 ) -> Chart:
-    """The terms of a step, each measured alone, above what the step itself spent on each; in ms."""
+    """The step that its terms add up to, each measured alone, above what it spent on each; in ms."""
     rows = {
         name: {part: 1e3 * seconds for part, seconds in parts.items()}
-        for name, parts in (("alone", predicted), ("in the step", found))
+        for name, parts in (("predicted", predicted), ("in the step", found))
     }
-    return bars.stacked(
-        "One step on two workers: terms measured alone, and what they took in the step",
+    chart = bars.stacked(
+        "One step on two workers: predicted from terms measured alone, and as it went",
         "ms",
         rows,
         stamp,
         "Compare colour with colour: a part that is longer below was predicted too short, and a colour "
         "that is only below was not predicted at all.",
     )
+    toned = (replace(one, tone=TONES.get(one.label, one.tone)) for one in chart.series)
+    return replace(chart, series=tuple(toned))
 
 
 def arithmetic(shares: Mapping[str, float], stamp: Stamp | None = None) -> Chart:
@@ -222,16 +236,17 @@ def classes(job: step.Step, workers: ArrayLike) -> Chart:
     whole = np.asarray(step.seconds(job, workers))
     terms = step.terms(job, workers)
     ends = [workers.min(), workers.max()]
+    # Each in the colour of the line that it judges.
     thresholds = {
-        "computation-bound above 90": 90,
-        "communication-bound below 70": 70,
-        "communication-bound above 30": 30,
-        "computation-bound below 10": 10,
+        "computation-bound above 90": (90, 1),
+        "communication-bound below 70": (70, 1),
+        "communication-bound above 30": (30, 2),
+        "computation-bound below 10": (10, 2),
     }
     return Chart(
         "A step walks through its classes as workers are added",
         Axis("workers K", log=True, ticks=tuple(workers)),
-        Axis("share of the step, %", low=0.0, high=100.0, ticks=(0, 10, 30, 50, 70, 90, 100)),
+        Axis("share of the step, %", low=-2.0, high=102.0, ticks=(0, 10, 30, 50, 70, 90, 100)),
         (
             Points("computing", workers, 100 * np.asarray(terms["compute"]) / whole, "joined", 1),
             Points(
@@ -242,13 +257,14 @@ def classes(job: step.Step, workers: ArrayLike) -> Chart:
                 2,
             ),
             *(
-                Points(name, ends, [at, at], "dashed", tone=1 if name.startswith("comp") else 2)
-                for name, at in thresholds.items()
+                Points(name, ends, [at, at], "dashed", tone=tone)
+                for name, (at, tone) in thresholds.items()
             ),
         ),
         stamp=MODEL,
-        see="Each class holds where both lines have passed its thresholds. With 70 to 90% of computing, or "
-        "10 to 30% of communicating, neither does, and that is where a step first shows what will limit it.",
+        see="A dashed line has the colour of the line that it judges. Each class holds where both lines have "
+        "passed its thresholds. With 70 to 90% of computing, or 10 to 30% of communicating, neither does, "
+        "and that is where a step first shows what will limit it.",
     )
 
 
@@ -269,7 +285,7 @@ def public(runs: Mapping[str, tuple[float, float, float]], stamp: Stamp | None =
         ),
         stamp=stamp,
         see="A line is as long as the factor that was scaled, and begins at the size that it is compared "
-        "with. Short lines stay high easily, and no two begin at the same job.",
+        "with. No two are of the same job, so a short one may well end below a long one.",
     )
 
 
@@ -288,7 +304,7 @@ def front(
     }
     picked = [
         Points(f"{name}: {size} GPUs", hours[[at]], dollars[[at]], "points", tone=tone)
-        for tone, (name, size) in zip((3, 4), limits.items(), strict=True)
+        for tone, (name, size) in zip((3, 5), limits.items(), strict=True)
         if size is not None
         for at in [list(workers).index(size)]
     ]
@@ -299,8 +315,8 @@ def front(
         Axis("bill, dollars", log=True, low=low, high=high, ticks=(500, 700, 1000, 1500, 2000)),
         (
             Points(f"{min(workers)} GPU (right) to {max(workers)}", hours, dollars, "joined", 1),
-            Points("deadline", [deadline, deadline], [low, high], "dashed", tone=0),
-            Points("budget", [hours.min(), hours.max()], [budget, budget], "dashed", tone=2),
+            Points("deadline", [deadline, deadline], [low, high], "dashed", tone=2),
+            Points("budget", [hours.min(), hours.max()], [budget, budget], "dashed", tone=4),
             *picked,
         ),
         stamp=MODEL,
@@ -338,18 +354,19 @@ def grown(
             Points("measured", nodes, seconds, "joined", tone=1),
         ),
         stamp=stamp,
-        see="The fit goes on as gently as its three rows rose, and the fourth row rises more than it says. "
-        f"The interval holds what came: it goes beyond the paper on both sides, up to {interval[1]:.2f} s.",
+        see="The fit lets the fourth time rise as gently as the three before it, and it rises more. The "
+        f"interval holds what came: it is {interval[0]:.2f} to {interval[1]:.2f} s, more than there is room "
+        "for here.",
     )
 
 
 def carbon(workers: Values, kilograms: Mapping[str, ArrayLike]) -> Chart:
-    """Kilograms of CO2 of one plan on every size, for each place whose grid feeds it."""
+    """Kilograms of CO₂ of one plan on every size, for each place whose grid feeds it."""
     workers = np.asarray(workers, float)
     return Chart(
         "The same run, fed by two grids",
         Axis("GPUs", log=True, ticks=tuple(workers)),
-        Axis("kg of CO2", log=True),
+        Axis("kg of CO₂", log=True),
         tuple(
             Points(place, workers, amounts, "joined", tone=tone)
             for tone, (place, amounts) in enumerate(kilograms.items(), 1)
@@ -414,7 +431,7 @@ def preemptions(price: float, machines: Values, useful: float = 24 * 3600.0) -> 
     return Chart(
         f"Spot at {price:.0%} of the price, each machine taken away once a day",
         Axis("machines that the job needs", log=True, ticks=tuple(machines)),
-        Axis("bill over that on demand", log=True, ticks=(0.3, 0.5, 1, 2, 3)),
+        Axis("bill over that on demand", low=0.0),
         (
             Points("on demand", line, np.ones_like(line), "dashed", tone=0),
             Points("expected, by formula", line, np.array(expected) / on_demand, tone=1),
@@ -450,7 +467,7 @@ def beyond(
         series.insert(
             0, Points(label, sizes, middle, "band", tone=len(fits) + 2, low=low, high=high)
         )
-    ticks = tuple(2.0 ** np.arange(0, int(np.log2(most)) + 1, 2))
+    ticks = tuple(2.0 ** np.arange(int(np.log2(most)) + 1))
     return Chart(
         title,
         Axis("workers K", log=True, ticks=ticks),
@@ -498,14 +515,14 @@ def to_buy(price: float, deadline: float, link: float, budget: float = BUDGET) -
         (
             # No size lies between two, so the table reads none there.
             Points("number of GPUs", days[::-1], bills[::-1], "joined", words=sizes[::-1]),
-            Points("deadline", [deadline, deadline], [1e3, 1e5], "dashed", tone=0),
+            Points("deadline", [deadline, deadline], [1e3, 1e5], "dashed", tone=2),
             Points("budget", [0.25, 8], [budget, budget], "dashed", tone=4),
             Points(
                 "size to buy",
                 [days[at] if at is not None else 1.0],
                 [bills[at] if at is not None else np.nan],
                 "points",
-                tone=2,
+                tone=3,
             ),
         ),
         {

@@ -28,7 +28,16 @@ PURPOSES = {
     "train, recompute, 8-bit Adam": ("adam 8-bit", "full"),
     "serve": None,
 }
-SPLITS = ("nothing", "optimizer", "and gradients", "and weights")  # the stages 0 to 3 of ZeRO
+SPLITS = ("nothing", "optimizer", "optimizer, gradients", "all states")  # the stages 0 to 3 of ZeRO
+# What a step holds and moves keeps its colour from figure to figure, here and in `drawings.machines`.
+TONES = {
+    "arithmetic": 0,
+    "weights": 1,
+    "gradients": 2,
+    "cache": 3,
+    "optimizer": 4,
+    "activations": 5,
+}
 DEVICES = 2.0 ** np.arange(11)
 GPU_LIFE = 54 * 86400 / 419 * 16384  # seconds between interruptions per GPU: Llama 3, section 3.3.4
 LAYERED = 4096  # tokens in a sequence, where layers are split
@@ -41,7 +50,10 @@ BOX = yours.boxes()
 
 def two_quotes(gain: float, price: float, most: float = 0.3) -> Chart:
     """What one job costs on as many old machines as keep up with a new one, and on the new one."""
-    serial = np.linspace(0, most, 121)
+    counts = np.arange(max(math.ceil(gain), 2), 1000)
+    ends = (counts / gain - 1) / (counts - 1)  # where so many keep up just so: each is a step
+    ends = ends[(ends > 0) & (ends < most)]
+    serial = np.unique([*np.linspace(0, most, 121), *(ends - 1e-9), *(ends + 1e-9)])
     old = up_or_out.workers_to_match(gain, serial)
     bills = old / laws.amdahl(old, serial)
     return Chart(
@@ -90,14 +102,15 @@ def far_bytes(near: float, ways: Mapping[str, float]) -> Chart:
         Points(name, 100 * far, near * rungs.mean_seconds_per_byte(far, near, rate), tone=tone)
         for tone, (name, rate) in enumerate(ways.items(), 1)
     ]
+    slower = near / min(ways.values())
     return Chart(
         "What a few bytes from far away cost all of them",
         Axis("bytes from far away, %", log=True, ticks=(0.1, 1, 10, 100)),
-        Axis("time of a byte, × memory's", log=True, ticks=(1, 2, 5, 10, 20, 50)),
+        Axis("time of a byte (memory: 1)", log=True, ticks=(1, 2, 5, 10, 20, 50)),
         (*series, Points("all from memory", [0.1, 100], [1, 1], "dashed", tone=0)),
         stamp=MODEL,
-        see="A way that is so many times slower nearly doubles the mean time when one byte in so many goes "
-        "by it: there the far bytes take as long as all bytes would from memory.",
+        see=f"Where a byte takes {slower:.0f} times as long, one such byte in {slower:.0f} nearly doubles "
+        "the mean time: there the far bytes take as long as all bytes would from memory.",
     )
 
 
@@ -111,7 +124,9 @@ def published_gains(runs: Sequence[upgrades.Upgrade], faster: float) -> Chart:
         {"if all waits for memory,": round(faster, 3), "if nothing does,": 1},
         MLPERF,
         "The jobs stand in the order of the table, each with its uncertainty. The first alone reaches what "
-        "a faster memory can give; the others stay in the lower half, the last two within theirs of no gain.",
+        "a faster memory can give; the others stay in the lower half, the last two within theirs of no gain. "
+        "Where no bar is seen it is shorter than the mark is wide.",
+        ("two standard errors either way", "gain of the mean times"),
     )
 
 
@@ -133,6 +148,7 @@ def upgrade_bills(runs: Sequence[upgrades.Upgrade], dearer: float) -> Chart:
         Stamp("published", note="MLPerf Training v4.0, and the prices of the cell above"),
         "Left of the dashed line a job is cheaper on the better machine. A bar that crosses the line leaves "
         "it open.",
+        ("two standard errors either way", "bill by the mean times"),
     )
 
 
@@ -229,14 +245,14 @@ def saving(write: float, mttf: float) -> Chart:
         Axis("minutes of work between checkpoints", log=True),
         Axis("share of the time, %", low=0.0),
         (
-            Points("saving, δ/τ", intervals / 60, 100 * saves, tone=1),
+            Points("saving, δ/τ", intervals / 60, 100 * saves, tone=5),
             Points("work lost, τ/2μ", intervals / 60, 100 * loses, tone=2),
-            Points("both", intervals / 60, 100 * (saves + loses), tone=3),
+            Points("both", intervals / 60, 100 * (saves + loses), tone=1),
             Points("Young's interval", [best / 60], [200 * write / best], "points", tone=0),
         ),
         stamp=MODEL,
-        see="Where the two costs are equal their sum is least. Near there the sum is flat: with twice the "
-        "interval, or half of it, it is a quarter larger.",
+        see="Where the two costs are equal their sum is least. Twice that interval, or half of it, makes the "
+        "sum a quarter larger.",
     )
 
 
@@ -250,8 +266,8 @@ def budget(
     piles = _bytes_by_part(purpose, billions, split, sequences, context, counts)
     parts = {name: sizes[DEVICES.astype(int) - 1] for name, sizes in piles.items()}
     series, below = [], np.zeros_like(DEVICES)
-    for tone, (name, size) in enumerate(parts.items(), 1):
-        above = below + size / 1e9
+    for name, size in parts.items():
+        above, tone = below + size / 1e9, TONES[name]
         series.append(Points(name, DEVICES, size / 1e9, "part", tone=tone, low=below, high=above))
         below = above
     line = np.full_like(DEVICES, limit / 1e9)
@@ -317,11 +333,11 @@ def way_out(node: str, boxes: int, share: float) -> Chart:
         "gradients, over the network cards": np.full_like(tokens, gradients / card),
     }
     series = [
-        Points(name, sequences, y, tone=tone) for tone, (name, y) in enumerate(lines.items(), 1)
+        Points(name, sequences, y, tone=TONES[name.split(",")[0]]) for name, y in lines.items()
     ]
-    outside = sent / card
+    outside, tone = sent / card, TONES["activations"]
     series.append(
-        Points("activations, if the cards carried them", sequences, outside, "dashed", tone=3)
+        Points("activations, if the cards carried them", sequences, outside, "dashed", tone=tone)
     )
     covered = max(math.ceil(gradients / card / lines["arithmetic"][0]), 1)
     times = outside[0] / lines["arithmetic"][0]
@@ -390,10 +406,10 @@ def up_or_out_by_size(
     else:
         never = gain * (1 + crowd[0]) / (1 + crowd[1])
     return Chart(
-        f"One {BIG} at the price of {price:g} {SMALL}, {100 * serial:g}% serial at 70 billion",
+        f"One {BIG} at the price of {units.text(price)} {SMALL}, {100 * serial:g}% serial at 70 billion",
         Axis("parameters, billions", log=True, ticks=(1, 10, 100, 1000)),
         Axis(
-            "A100-hours paid for one of work",
+            "A100-hours paid per one of work",
             log=True,
             low=0.3,
             ticks=(0.5, 1, 2, 5, 10, 50),
@@ -411,11 +427,12 @@ def up_or_out_by_size(
             "Devices for 70 billion, out": f"{of_70[0]:.0f}",
             "Devices for 70 billion, up": f"{of_70[1]:.0f}",
             f"Peak of one {BIG}": f"{gain:.2f} × {SMALL}",
-            "At no large size beyond a price of": f"{never:.1f} × {SMALL}",
+            "Up wins no large model beyond a price of": f"{never:.1f} × {SMALL}",
         },
         MODEL,
-        "The lower line is the better buy, and where they cross the answer changes. A line rises only by "
-        "what a serial part leaves undone on every further device.",
+        "Across stands the size of the model, upwards what work costs: the A100-hours that are paid for what "
+        "a single A100 does in an hour. The lower line is the better buy, and where they cross the answer "
+        "changes. A line rises only by what a serial part leaves undone on every further device.",
     )
 
 
@@ -432,8 +449,8 @@ def checkpoints(machines: int, write: float, restart: float) -> Chart:
         Axis("minutes of work between checkpoints", log=True, ticks=(1, 3, 10, 30, 100, 300)),
         Axis("share of the time that counts", low=0.0, high=1.0),
         (
-            Points("kept", intervals / 60, share, tone=1),
-            Points("Daly's interval", [best / 60], [kept], "points", tone=2),
+            Points("kept", intervals / 60, share, tone=3),
+            Points("Daly's interval", [best / 60], [kept], "points", tone=0),
         ),
         {
             "Time between interruptions": units.text(mttf, "s"),
@@ -442,6 +459,5 @@ def checkpoints(machines: int, write: float, restart: float) -> Chart:
         },
         MODEL,
         "Left of the mark too much is saved, right of it too much is lost. The longer writing takes beside "
-        "the time between interruptions, the more of the top a wrong interval costs; a longer restart lowers "
-        "the whole curve by one factor.",
+        "the time between interruptions, the more of the top a wrong interval costs.",
     )

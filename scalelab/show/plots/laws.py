@@ -14,7 +14,11 @@ from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, POWERS, bars
 
-_TONES = {"amdahl": 3, "usl": 1, "hard cap": 4}  # a law keeps its colour from figure to figure
+_TONES = {
+    "Amdahl's law": 3,
+    "universal law": 1,
+    "hard cap": 4,
+}  # a law keeps its colour from figure to figure
 
 
 def two_readings(serial: float, measured_on: float, most: int = 1024) -> Chart:
@@ -70,7 +74,7 @@ def one_clock(shares: Sequence[float], most: int = 1024) -> Chart:
                 "dashed",
                 tone,
             ),
-            Points(f"Gustafson's job, s′ = {share:g}", workers, grown, "joined", tone),
+            Points(f"Gustafson's job, s = {share:g}", workers, grown, "joined", tone),
         ]
     return Chart(
         "The same numbers s, on the clock of one worker",
@@ -188,7 +192,7 @@ def listed(rows: Iterable[Any], stamp: Stamp | None = None, most: int = 8) -> Ch
     parts = {}
     for row in longest:
         head, _, last = row.key.rpartition(": ")  # of the engine's rows the end says which
-        short = f"…{last}" if head else last
+        short = f"engine: {last}" if head else last
         short = short if len(short) <= 22 else f"{short[:21]}…"
         own, total = row.self_cpu_time_total / 1e3, row.cpu_time_total / 1e3
         parts[short] = {"itself": own, "what it calls": total - own}
@@ -197,8 +201,8 @@ def listed(rows: Iterable[Any], stamp: Stamp | None = None, most: int = 8) -> Ch
         "ms",
         parts,
         stamp,
-        "What a row calls has rows of its own, and what those call has, too. Only the first parts count "
-        "nothing twice.",
+        "What a row calls has rows of its own, and what those call has, too. Add up what the rows do "
+        "themselves, and nothing is counted twice.",
     )
 
 
@@ -213,10 +217,13 @@ def misses(
     """How far each measured value lies above or below some curves, in percent of the curve."""
     workers, rate = np.asarray(workers, float), np.asarray(rate, float)
     off = {name: 100 * (rate / np.asarray(curve(workers)) - 1) for name, curve in curves.items()}
+    lowest = min(0.0, *(values.min() for values in off.values()))
     return Chart(
         title,
         Axis(x, log=True, ticks=tuple(workers)),
-        Axis("measured over fitted, %"),
+        Axis(
+            "measured over fitted, %", low=1.15 * lowest
+        ),  # a mark at the edge would be half a mark
         (
             Points("on the curve", workers[[0, -1]], [0, 0], "dashed", tone=0),
             *(
@@ -237,31 +244,37 @@ def losses(
     stamp: Stamp | None = None,
 ) -> Chart:
     """A staircase from the ideal speedup down: what `left` of it each loss leaves, and what was measured."""
-    whole = [workers, *left.values()]
-    after = np.array([*left.values(), measured])
-    before = np.array([*whole[:-1], measured])  # the last is no loss: it stands for itself
-    stairs = np.arange(1, len(after) + 1)
+    after = np.array([*left.values()])
+    before = np.array([workers, *after[:-1]])
+    rows = np.arange(len(after) + 1, 0.0, -1.0)
+    ends = [workers, measured, *after]
+    stairs = (("a loss", 2, after < before), ("a gain", 3, after > before))
     return Chart(
         f"From {workers} times as fast to what {workers} workers gain",
-        Axis("stairs, from the ideal to the measurement", low=0.5, ticks=tuple(stairs)),
-        Axis("speedup over one worker", low=0.0, high=1.08 * workers),
+        Axis("speedup over one worker", low=min(1.0, 0.95 * min(ends)), high=1.04 * max(ends)),
+        Axis(
+            "",
+            low=0.4,
+            high=len(rows) + 0.6,
+            ticks=tuple(rows),
+            names=(*(f"less {name}" for name in left), "measured"),
+        ),
         (
-            Points("ideal", stairs[[0, -1]], [workers, workers], "dashed", tone=0),
-            Points(
-                "what is left",
-                stairs,
-                after,
-                "points",
-                tone=1,
-                low=np.minimum(after, before),
-                high=np.maximum(after, before),
-                names=(*(f"less {name}" for name in left), "measured"),
-            ),
+            Points("ideal", [workers, workers], [0.4, len(rows) + 0.6], "dashed", tone=0),
+            *(_lane(name, rows[:-1][so], before[so], after[so], tone)
+              for name, tone, so in stairs if so.any()),
+            Points("what is left", [*after, measured], rows, "points", tone=1),
         ),
         stamp=stamp,
-        see="Each bar is what one loss takes away, and the next begins where it ends; the last point is the "
-        "measurement. A bar that leads up is a gain.",
-    )
+        see="Each bar is what one loss takes away, and the next begins where it ends; the lowest point is "
+        "the measurement. A bar that leads to the right is a gain.",
+    )  # fmt: skip
+
+
+def _lane(name, rows, begin, end, tone):
+    gaps = np.full(rows.size, np.nan)
+    x = np.column_stack([np.minimum(begin, end), np.maximum(begin, end), gaps]).ravel()
+    return Points(name, x, np.column_stack([rows, rows, gaps]).ravel(), "lane", tone=tone)
 
 
 def fitted(
@@ -273,8 +286,7 @@ def fitted(
     stamp: Stamp | None = None,
     x: str = "workers K",
     corners: tuple[float, ...] = (),
-    see: str = "Look how far the points lie from a curve, and on which side. Many in a row on one side, "
-    "farther off than a measurement errs, speak against its shape.",
+    see: str = "",
 ) -> Chart:
     """Measured values over worker counts, and named curves through them.
 

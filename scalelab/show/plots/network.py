@@ -72,8 +72,10 @@ def sweep(
     elif len(fitted) > 1:
         see = (
             "On the left the two are apart by what their starts cost, on the right by what their bytes do. "
-            "Where a line is level the starts decide; where it jumps, other starts do."
+            "Where a line is level, the starts decide."
         )
+        if any(fit.edges for fit in fitted.values()):
+            see += " Where it jumps, one fitted line ends and the next begins, with a latency of its own."
     else:
         see = (
             "Where the line is level, a message pays for its start, and its bytes come nearly free. "
@@ -81,8 +83,8 @@ def sweep(
         )
     return Chart(
         title,
-        Axis("message M, MB", log=True, ticks=_ticks(series)),
-        Axis("milliseconds", log=True),
+        _whole_marks("message M, MB", [one.x for one in series], _ticks(series)),
+        _whole_marks("milliseconds", [one.y for one in series]),
         tuple(series),
         stamp=stamp,
         see=see,
@@ -98,13 +100,13 @@ def few_rows(every: Sweep, few: AlphaBeta, stamp: Stamp) -> Chart:
     points = Points("all rows of the sweep", every.size / _MB, known, "points", tone=1)
     marks = factor * given.size / given.seconds
     return Chart(
-        f"{given.size.size} rows of a sweep, and what they say of the others",
-        Axis("message M, MB", log=True, ticks=_ticks([points])),
+        "A few rows of a sweep, and what they say of the others",
+        _whole_marks("message M, MB", [points.x], _ticks([points])),
         Axis("busbw, GB/s", low=0.0),
         (
-            Points(f"fitted to the {given.size.size}", sizes / _MB, fitted, tone=2),
+            Points("fitted to a few rows", sizes / _MB, fitted, tone=2),
             points,
-            Points(f"the {given.size.size}", given.size / _MB, marks, "points", tone=2),
+            Points("the rows it was fitted to", given.size / _MB, marks, "points", tone=2),
         ),
         stamp=stamp,
         see="The line, a single latency and a single bandwidth, knows the marks of its own colour only. "
@@ -158,7 +160,7 @@ def busbw(
 def rounds(link: network.Network, size: float, most: int = 1024) -> Chart:
     """How many rounds each all-reduce goes through, over the workers, all of them powers of two."""
     workers = POWERS[(POWERS >= 2) & (most >= POWERS)]
-    # Two workers, a leaf and a root each, need half of the rounds that two trees are charged.
+    # Two workers are a leaf and a root each, and need half of the rounds that two trees are charged.
     several = workers[workers > 2]
 
     def counted(name, workers=workers):
@@ -183,7 +185,8 @@ def rounds(link: network.Network, size: float, most: int = 1024) -> Chart:
         ),
         stamp=MODEL,
         see="Each doubling of the workers more than doubles the rounds of the ring, and adds one or two to "
-        "those of the others, and four or eight to those of the two trees, whose blocks become more, too.",
+        "those of the others, and four or eight to those of the two trees, whose blocks become more, too. "
+        "Their line begins at four workers, since two need half of the rounds charged.",
     )
 
 
@@ -249,7 +252,7 @@ def speeds(
 
 
 def offers(size: float, workers: int, latency: float, speeds: Sequence[float]) -> Chart:
-    """An all-reduce by two algorithms over the bandwidth of the links, and the links that are on offer."""
+    """An all-reduce by two algorithms over the bandwidth of the links, today's and those on offer marked."""
     at = np.geomspace(min(speeds) / 1.6, max(speeds) * 8, 33)
     at = np.union1d(at, speeds)
     series = []
@@ -261,7 +264,9 @@ def offers(size: float, workers: int, latency: float, speeds: Sequence[float]) -
         series.append(Points(name, at / 1e9, [1e3 * t for t in times.values()], tone=tone))
         marked = [1e3 * times[s] for s in speeds]
         series.append(
-            Points(f"{name}, on offer", np.array(speeds) / 1e9, marked, "points", tone=tone)
+            Points(
+                f"{name}, today and on offer", np.array(speeds) / 1e9, marked, "points", tone=tone
+            )
         )
     return Chart(
         f"{units.text(size, 'B')} among {workers} workers over faster links of the same latency",
@@ -269,8 +274,9 @@ def offers(size: float, workers: int, latency: float, speeds: Sequence[float]) -
         Axis("milliseconds", low=0),
         tuple(series),
         stamp=MODEL,
-        see="The curves fall only to the latencies of their rounds, and no bandwidth goes below those. "
-        "Compare the last point of the one with the first of the other.",
+        see="The left point of each curve is today's link, the right one the link on offer. The curves fall "
+        "only to the latencies of their rounds. Compare the right point of the ring with the left one of "
+        "halving-doubling.",
     )
 
 
@@ -312,9 +318,9 @@ def exposed(
             Points("exposed", counts, 1e3 * waits, tone=1),
             Points("the last bucket alone", counts, 1e3 * each, "dashed", tone=3),
             Points(
-                "the line of all of them",
+                "the queue of all buckets",
                 counts,
-                np.where(queue > 0, 1e3 * queue, np.nan),
+                1e3 * np.maximum(queue, 0),
                 "dashed",
                 tone=2,
             ),
@@ -322,7 +328,8 @@ def exposed(
         ),
         stamp=MODEL,
         see="What is exposed follows the higher of the two dashed curves: on the left one bucket that is too "
-        "large, on the right a line of them that is too long.",
+        "large, on the right a queue of them that is too long. In between, the exchange keeps up with the "
+        "pass, and the curve of the queue lies at zero.",
     )
 
 
@@ -481,6 +488,14 @@ def critical(compute: float, size: float, link: network.Network, most: int = 102
         see="Computation falls with every doubling, the exchange does not. Right of where they cross, most "
         "of a step is exchange, and no number of workers halves the sum again.",
     )
+
+
+def _whole_marks(label, values, ticks=()):
+    """Return a logarithmic axis with air for a whole mark at either end."""
+    known = np.concatenate(values)
+    low, high = np.nanmin(known), np.nanmax(known)
+    air = max(1.12, (high / low) ** 0.02)
+    return Axis(label, True, low / air, high * air, ticks)
 
 
 def _ticks(series):

@@ -11,7 +11,7 @@ from scalelab.models.kernels import attention, kernels, roofline
 from scalelab.models.machines import hardware, reached
 from scalelab.records import Sample, Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL, SHEETS, Values
+from scalelab.show.plots import MODEL, Values
 from scalelab.show.plots.yours import best_format, devices, roof
 
 DEVICES = ("A100 SXM 40GB", "A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
@@ -20,9 +20,14 @@ FORMAT = "bf16 tensor"
 YOURS = devices(sorted(hardware.names(), key=lambda name: roof(hardware.device(name))))
 FOUND = devices(("H100 SXM", "H200 SXM", "B200 SXM"), within=1.5)
 TICKS = (0.01, 0.1, 1, 10, 100, 1000)
+FINE_TICKS = (0.03, 0.1, 0.3, 1, 3, 10)
 RATES = tuple(10.0 ** np.arange(-3, 6))
 WIDTH = 2  # bytes of such a number
+ENDS = 0.03, 3000.0  # of the axis of intensity
 SAME = 0.05  # bandwidths that differ by less are drawn as one
+# Beside what is printed stands what a story tells.
+CLAIMED = Stamp("published", note="data sheets; the two claims are invented")
+TOLD = Stamp("model", note="data sheets, and the rates of an invented case")
 # One layer of a model of 70 billion parameters: grouped queries, gated feed-forward.
 HIDDEN, FEEDFORWARD, HEADS, KV_HEADS, HEAD = 8192, 28672, 64, 8, 128
 
@@ -40,6 +45,7 @@ def roofs(
 
     `peaks` are flat roofs by number format, `bandwidths` slopes by memory level; the first of each
     make the roof proper. The other slopes end where they meet it, or their flat parts would lie on it.
+    A higher flat begins where its own roof leaves the one below it, so that its corner is seen.
     `theory` is a peak that was calculated, drawn from where it leaves the roof that was measured.
     `after` are points again, where something moved them to.
     """
@@ -50,7 +56,10 @@ def roofs(
     faster = [(name, value) for name, value in faster if not _alike(value, bandwidth)]
     unit, unit_name = (1e12, "TFLOP/s") if peak >= 1e13 else (1e9, "GFLOP/s")
     corner = roofline.ridge(peak, bandwidth)
-    at = _through(corner)
+    # What moved is held against its slope, and so is drawn large.
+    moved = [x for by_name in (points, after) if after and by_name for x, _ in by_name.values()]
+    ends = (min(moved) / 2, 2 * max(*moved, corner)) if moved else ENDS
+    at = _through(corner, ends=ends)
 
     def under(at, *roof):
         return roofline.attainable(at, *roof) / unit
@@ -59,19 +68,22 @@ def roofs(
     series = [Points(main, at, under(at, peak, bandwidth), tone=1, tag=tag)]
     for tone, (name, value) in enumerate(faster, 3):
         end = roofline.ridge(peak, value)
-        slope = _through(end)
+        slope = _through(end, ends=ends)
         slope = slope[slope <= end]
         series.append(Points(f"from {name}", slope, under(slope, peak, value), tone=tone, tag=name))
     for name, value in others:
         # Not left of the slopes, where their tags stand.
         begin = max(roofline.ridge(value, max(bandwidths.values())), float(at[0]))
         right = np.union1d(at[at >= begin], begin)
-        series.append(
-            Points(name, right, np.full_like(right, value / unit), "dashed", tone=0, tag=name)
-        )
+        if below := [one for one in peaks.values() if peak <= one < value]:
+            begin = roofline.ridge(max(below), bandwidth)
+            right = _through(begin, roofline.ridge(value, bandwidth), ends=ends)
+            right = right[right >= begin]
+        up = under(right, value, bandwidth) if below else np.full_like(right, value / unit)
+        series.append(Points(name, right, up, "dashed", tone=0, tag=name))
     if theory:
         turn = roofline.ridge(theory, bandwidth)
-        beyond = _through(corner, turn)
+        beyond = _through(corner, turn, ends=ends)
         beyond = beyond[beyond >= min(corner, turn)]
         label = f"{format_name}, clock × units × width"
         series.append(Points(label, beyond, under(beyond, theory, bandwidth), "dashed", tone=5))
@@ -82,6 +94,7 @@ def roofs(
             names = tuple(by_name)
             series.append(Points(label, x, np.array(y) / unit, "points", tone=tone, names=names))
     reached = np.concatenate([one.y for one in series])
+    before = ends[0] / (3 if moved else 6) if faster else None
     see = "Left of the corner of a roof its slope is the limit, and right of it the flat."
     if points and not after:
         see = (
@@ -96,7 +109,7 @@ def roofs(
     return Chart(
         title,
         # The tags of the slopes need room before them.
-        Axis("intensity, FLOP per byte", True, 0.005 if faster else None, ticks=TICKS),
+        Axis("intensity, FLOP per byte", True, before, ticks=FINE_TICKS if moved else TICKS),
         # And a little above and below, lest a number or a tag is cut.
         Axis(unit_name, True, 0.7 * reached.min(), 1.6 * reached.max(), RATES),
         tuple(series),
@@ -145,8 +158,8 @@ def published(device: str) -> Chart:
         tuple(series),
         readouts,
         said("data sheets, and Bekman's table"),
-        "Each point belongs to the dashed roof of its colour. All stand to the right of its corner, and "
-        "below its flat.",
+        "Each point belongs to the dashed roof of its colour, right of its corner and below its flat. The "
+        "scale of the FLOP/s is linear, so that the gap to a flat is seen; a slope is bent on it.",
     )
 
 
@@ -223,9 +236,9 @@ def three_moves(tokens: int = 4096, head: int = 128, group: int = 8) -> Chart:
         Axis("intensity, FLOP per byte", log=True, ticks=(1, 10, 100, 1000, 10_000)),
         Axis("TFLOP/s", log=True, ticks=(1, 10, 100, 1000)),
         tuple(series),
-        stamp=said("Shah et al. 2024; what writes: by the roof"),
+        stamp=said("Shah et al. 2024; the attention that writes is placed on its roof"),
         see="The first two moves concern attention that reads a prompt, at the right. The third is of "
-        "attention that writes: it gains most, and stays far below the flat.",
+        "attention that writes: it gains most, and stays far below the flat. Each move leads upward.",
     )
 
 
@@ -242,11 +255,11 @@ def clocks(counts: Sequence[kernels.Kernel], peak: float, bandwidth: float) -> C
         times[one.name] = f"{units.text(compute, 's')} and {units.text(fetch, 's')}"
     return bars(
         "Two clocks of two products",
-        "of the slower clock, %",
+        "share of the slower clock, %",
         rows,
         MODEL,
-        "The long bar is the least that a kernel takes. Were the short one as long, it would be "
-        "the same.",
+        "The long bar is the least that a kernel takes. The short one could grow as long as that, and the "
+        "least would stay.",
         times,
     )
 
@@ -282,7 +295,6 @@ def both_counts(names: Sequence[str], named: Values, fetched: Values, stamp: Sta
         rows,
         stamp,
         "Where the two bars of a way differ, its code names bytes that are not fetched: they only leave.",
-        {name: f"{row['named']:.3g} and {row['fetched']:.3g} GB/s" for name, row in rows.items()},
     )
 
 
@@ -301,7 +313,7 @@ def above(device: str, rates: Mapping[str, float]) -> Chart:
             name: {"claimed" if name in rates else "printed": rate / 1e12}
             for name, rate in known.items()
         },
-        SHEETS,
+        CLAIMED,
         "Both lie above the dense peak and below the sparse one: ask which of the two was meant.",
         {name: units.text(rate, "FLOP/s") for name, rate in known.items()},
     )
@@ -319,9 +331,9 @@ def tokens(told: Mapping[str, Mapping[str, float]], weights: float) -> Chart:
         "Tokens a second, one user at a time",
         "tokens a second",
         rows,
-        MODEL,
-        "The first bar of a device is its slope, in tokens. What is missing to it no faster arithmetic gives "
-        "back.",
+        TOLD,
+        "The first bar of a device is its slope, in tokens a second. No faster arithmetic closes the gap "
+        "below it.",
         {name: ", ".join(f"{k} {v:.0f}" for k, v in row.items()) for name, row in rows.items()},
     )
 
@@ -366,9 +378,9 @@ def _alike(one, other):
     return abs(one / other - 1) < SAME
 
 
-def _through(*corners):
+def _through(*corners, ends=ENDS):
     """Return intensities over the whole axis, among them those at which a roof has a corner."""
-    return np.union1d(np.geomspace(0.03, 3000, 60), corners)
+    return np.union1d(np.geomspace(ends[0], ends[1], 60), corners)
 
 
 def layer(sequences: int, context: int, width: int = WIDTH) -> dict[str, kernels.Kernel]:
@@ -400,7 +412,7 @@ def moving(device: str, sequences: float, context: float) -> Chart:
         kind = f"{units.text(float(kernel.intensity))} FLOP/B, {roofline.classify(*counted)}"
         readouts[name.capitalize()] = f"{kind}, at least {least}"
     return Chart(
-        f"{device}: {sequences:g} sequences of {context:g} tokens",
+        f"{device}: {sequences:,.0f} sequences of {context:,.0f} tokens",
         Axis("intensity, FLOP per byte", log=True, ticks=(1, 10, 100, 1000, 10000)),
         Axis("at most, TFLOP/s", log=True, ticks=(0.01, 0.1, 1, 10, 100, 1000)),
         tuple(series),

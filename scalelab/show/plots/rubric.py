@@ -252,8 +252,8 @@ def capped(workers: ArrayLike, joules: ArrayLike, most: Sequence[float]) -> Char
         Axis("energy of a run, MJ", low=0.0),
         (Points("all workers", workers, energy, "joined", tone=1), *limits),
         stamp=MODEL,
-        see="The line climbs as efficiency falls: all workers draw their power, and twice of them do not end "
-        "in half of the time. A limit leaves the sizes below it.",
+        see="The line climbs as efficiency falls: all workers draw their power, and twice as many do not "
+        "finish in half the time. A limit leaves the sizes below it.",
     )
 
 

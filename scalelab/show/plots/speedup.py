@@ -57,24 +57,24 @@ def second_worker(speedups: Sequence[float], stamp: Stamp) -> Chart:
     """
     steps, reached = np.arange(len(speedups)), np.asarray(speedups, dtype=float)
     causes = "what the cores share", "what dividing a step costs", "the exchange, waiting included"
-    names = "ideal", "two copies", "epoch without exchange", "epoch"
+    names = "ideal", "two copies", "no exchange", "exchange"
     falls = [
         Points(
             cause,
             step + np.array([0.08, 0.92]),
             np.full(2, reached[step + 1]),
             "band",
-            tone=step + 1,
+            tone=tone,
             low=np.full(2, reached[step : step + 2].min()),
             high=np.full(2, reached[step : step + 2].max()),
         )
-        for step, cause in enumerate(causes)
+        for step, (cause, tone) in enumerate(zip(causes, (1, 4, 2), strict=True))
     ]
     return Chart(
         "Where the second worker's speed went",
-        Axis("losses added, one after the other", low=-0.2, high=3.2, ticks=(0, 1, 2, 3)),
+        Axis("what two workers run", low=-0.45, high=3.45, ticks=(0, 1, 2, 3), names=names),
         Axis("speedup S(2)", low=0.0),
-        (*falls, Points("speedup", steps, reached, "points", tone=0, names=names)),
+        (*falls, Points("speedup", steps, reached, "points", tone=0)),
         stamp=stamp,
         see="Each step starts where the one before it ended, and its height is what it cost. A step that "
         "leads up is a gain.",
@@ -105,8 +105,8 @@ def reading_rates(recording: Recording) -> Chart:
         Axis("GB/s per worker", low=0.0),
         tuple(series),
         stamp=recording.samples[0].stamp,
-        see="Both colours lie on one curve: it is the bytes of its own that slow a worker down, and not "
-        "the other worker.",
+        see="Where both colours have a mark at the same bytes, one is less than a tenth above the other: it "
+        "is the bytes of its own that slow a worker down, and hardly the other worker.",
     )
 
 
@@ -120,7 +120,7 @@ def newcomers(serial: float, most: int = 512) -> Chart:
     return Chart(
         f"The average worker and the last one, {serial:.0%} serial",
         Axis("workers K", log=True, ticks=tuple(POWERS[most >= POWERS])),
-        Axis("of one worker alone", low=0.0, high=1.05),
+        Axis("part of one worker", low=0.0, high=1.05),
         (
             Points("average, E(K)", shown, (gains / workers)[shown - 1], tone=1),
             Points("added by the last worker", shown, adds[shown - 1], tone=2),
@@ -149,8 +149,9 @@ def implied(workers: Values, fractions: Values, least: Values, most: Values, sta
             Points("nothing serial", workers, np.zeros(len(workers)), "dashed", tone=0),
         ),
         stamp=stamp,
-        see="Up to twenty processors the marks climb by more than their bars; from there on they stay near "
-        "one height. The first two bars are the longest: near K = 1 an implied fraction is hardly known.",
+        see="From eight to twenty processors the marks climb, in all by more than their bars; from there on "
+        "they stay near one height. The first two bars are the longest: near K = 1 an implied fraction is "
+        "hardly known.",
     )
 
 
@@ -173,8 +174,8 @@ def baselines(batches: Sequence[int], tries: Mapping[int, Sequence[Sample]]) -> 
         Axis("milliseconds", log=True),
         tuple(series),
         stamp=next(iter(tries.values()))[0].stamp,
-        see="Every point is the same job. Who divides by a point high above the dashed line reports the "
-        "distance as speedup.",
+        see="Every point is the same job. Take a point high above the dashed line for T(1), and the distance "
+        "is reported as speedup.",
     )
 
 
@@ -213,18 +214,22 @@ def unsaid(sizes: Values, speedups: Values, floor: float) -> Chart:
             Points(f"the floor, {floor:g}", sizes, np.full_like(sizes, floor), "dashed", tone=0),
         ),
         stamp=MODEL,
-        see="The speedup grows at every doubling, and the efficiency passes the floor between two of them.",
+        see="The floor is the least efficiency that the engineer will accept. Between two sizes the "
+        "efficiency falls below it.",
     )
 
 
 def loss_over_workers(workers: Values, losses: Mapping[str, ArrayLike]) -> Chart:
     """Loss of the best model that fleets of different serial fractions can train in the same time."""
+    first, *_, last = losses
     ideal, *_, worst = (np.asarray(one, dtype=float) for one in losses.values())
     # Where the largest serial part has cost just one doubling: its loss is that of half the fleet.
     at = int(np.abs(ideal[:-1] - worst[1:]).argmin())
     marks = [
-        Points("one doubling ahead", [workers[at]], [ideal[at]], "points", tone=0),
-        Points("one doubling behind", [workers[at + 1]], [worst[at + 1]], "points", tone=5),
+        Points(f"one doubling ahead, {first}", [workers[at]], [ideal[at]], "points", tone=0),
+        Points(
+            f"one doubling behind, {last}", [workers[at + 1]], [worst[at + 1]], "points", tone=5
+        ),
     ]
     chart = lines(
         "Loss that thirty days of a growing fleet can reach",

@@ -18,6 +18,7 @@ MOST = 1024
 # and where its paths begin.
 SAMPLE, FITS, BUSY = 0.002, 256, 0.8
 START, BATCH = 8, 512
+INNER, OUTER = 4, 16  # times the least time, in which the points of a tongue are done
 FLEET = 2.0 ** np.arange(3, 13)  # 8 to 4096
 
 
@@ -42,9 +43,9 @@ def lenses(exponent: float, serial: float = 0.02, exchange: float = 0.005) -> Ch
         Axis("workers K", log=True, ticks=tuple(POWERS[::2])),
         Axis("efficiency E(K)", low=0.0, high=1.05),
         (
-            Points("strong: the work stays", workers, efficiency(0.0)[0], "dashed", tone=0),
+            Points("strong: the work stays", workers, efficiency(0.0)[0], "dashed", tone=1),
             Points("weak: as much as workers", workers, efficiency(1.0)[0], "dashed", tone=3),
-            Points("yours", workers, own),
+            Points("yours", workers, own, tone=2),
         ),
         {
             f"E at K = {MOST:,}": f"{own[-1]:.3f}",
@@ -242,7 +243,7 @@ def batch_trade(least_steps: float, least_samples: float, batches: ArrayLike) ->
         (
             Points("steps to the target", batches, steps, tone=1),
             Points("samples to the target", batches, samples, tone=2),
-            Points("critical batch", [critical], [2.0], "points", tone=3),
+            Points("critical batch", [critical], [2.0], "points", tone=4),
         ),
         stamp=MODEL,
         see="Far to the left, twice the batch nearly halves the steps and costs few samples. Far to the "
@@ -257,11 +258,13 @@ def two_losses(
     job = {"fixed": fixed, "sample": sample, "critical": critical}
     best = max(round(float(study.fastest_batch(workers, **job))), 1)
     batches = np.unique([*np.geomspace(max(best / 8, 1), best * 8, 41).round(), best])
+    powers = 2.0 ** np.arange(21)
+    ticks = tuple(powers[(powers >= batches[0]) & (powers <= batches[-1])])
     seconds = study.target_seconds(workers, batches, **job, least_steps=least_steps)
     hours = 1 / 3600 * least_steps
     return Chart(
         f"Hours to a target on {workers:g} workers",
-        Axis("global batch B", log=True, ticks=tuple((best * 2.0 ** np.arange(-3, 4)).round())),
+        Axis("global batch B", log=True, ticks=ticks),
         Axis("hours", low=0.0, high=float(seconds.max()) / 3600 * 1.05),
         (
             Points("all of it", batches, seconds / 3600, tone=3),
@@ -305,7 +308,7 @@ def more_data(
     return Chart(
         f"{times:g} times the samples: what a critical batch that grows with them is worth",
         Axis("workers K", log=True, ticks=tuple(FLEET[::3])),
-        Axis("hours to the target", log=True),
+        Axis("hours to the target", log=True, ticks=(0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)),
         tuple(
             Points(name, workers, np.asarray(one), tone=tone)
             for tone, (name, one) in enumerate(hours.items())
@@ -326,7 +329,7 @@ def plane(power: float, critical: float = 8192, overhead: float = 0.02) -> Chart
     series = [
         Points("your path", FLEET, path, "joined", tone=2),
         Points("done first", FLEET, fastest, tone=3),
-        *(_tongue(times, **job) for times in (4, 16)),
+        *(_tongue(times, **job) for times in (INNER, OUTER)),
         Points(f"machines {BUSY:.0%} busy", FLEET, kept * FLEET, tone=1),
         Points("critical batch", FLEET, np.full(FLEET.size, float(critical)), "dashed", tone=4),
         Points(f"{FITS} for each worker: all that fits", FLEET, FITS * FLEET, "dashed", tone=5),
@@ -339,7 +342,7 @@ def plane(power: float, critical: float = 8192, overhead: float = 0.02) -> Chart
         for batch in (path[at], max(fastest[at], FLEET[at]))
     )
     return Chart(
-        f"A batch that grows as K to the power {power:g}" if power else "A batch that stays",
+        f"Workers and batch: a batch that {f'grows as K to the power {power:g}' if power else 'stays'}",
         Axis("workers K", log=True, ticks=tuple(FLEET[::3])),
         Axis("global batch B", log=True, low=8, high=2**19, ticks=tuple(8.0 ** np.arange(1, 7))),
         tuple(series),
@@ -365,12 +368,12 @@ def _tongue(times, fixed, sample, critical):
     """All batches that are done in so many times the least time, least steps of nothing but overhead."""
     done = times * fixed
     tip = sample * critical / (np.sqrt(done) - np.sqrt(fixed)) ** 2  # fewer workers never are
-    workers = np.unique(np.append(np.geomspace(FLEET[0], FLEET[-1], 37).round(6), tip))
-    workers = workers[(workers >= max(tip, FLEET[0])) & (workers <= FLEET[-1])]
+    first = min(max(tip, FLEET[0]), FLEET[-1])
+    workers = first * (FLEET[-1] / first) ** np.linspace(0, 1, 37) ** 2  # dense where it is round
     middle = (done - fixed) * workers / sample / 2 - critical / 2
     spread = np.sqrt(np.maximum(middle**2 - critical * fixed * workers / sample, 0))
     return Points(
-        f"done in {times} times the least time",
+        f"the {'inner' if times == INNER else 'outer'} tongue: done in {times} times the least time",
         np.concatenate([workers[::-1], workers]),
         np.concatenate([(middle - spread)[::-1], middle + spread]),
         tone=0,

@@ -71,10 +71,12 @@ def requests(title: str, seconds: ArrayLike, stamp: Stamp | None = None) -> Char
     drawn = np.union1d(slow, usual[:: max(1, len(usual) // 300)])
     ends = [1, len(seconds)]
     series = [Points("a request", drawn + 1, 1e3 * seconds[drawn], "points", tone=1)]
-    for tone, (name, value) in enumerate(
-        {"p99": p99, "mean": seconds.mean(), "p50": p50}.items(), 2
-    ):
-        kind = "dashed" if name == "mean" else "line"
+    lines = {
+        "p99": (p99, "line", 2),
+        "p50": (p50, "line", 4),
+        "mean": (seconds.mean(), "dashed", 3),
+    }
+    for name, (value, kind, tone) in lines.items():  # the mean last: it may lie on the p50
         series.append(Points(name, ends, [1e3 * value] * 2, kind, tone=tone))
     at = int(np.argmax(seconds))
     series.append(Points("slowest", [at + 1], [1e3 * seconds[at]], "points", tone=0))
@@ -84,8 +86,9 @@ def requests(title: str, seconds: ArrayLike, stamp: Stamp | None = None) -> Char
         Axis("response, ms", log=True),
         tuple(series),
         stamp=stamp,
-        see="Half of the requests lie below the p50, and no more than one in a hundred above the p99. The "
-        "mean lies where the slow ones have pulled it.",
+        see="Half of the requests lie below the p50, and no more than one in a hundred above the p99. Slow "
+        "ones pull the mean up: where the dashed line lies on the p50, they were too few or not slow enough. "
+        "The axis of the response is logarithmic.",
     )
 
 
@@ -121,13 +124,13 @@ def inside(title: str, mean: float, share: float) -> Chart:
         Axis("conversations inside", low=float(counts[0])),
         Axis("share of the time, %", low=0.0),
         (
-            Points("so many are inside", counts, times, tone=1),
+            Points("this many are inside", counts, times, tone=1),
             Points("the mean, by Little's law", [mean] * 2, ends, "dashed", tone=0),
             Points(f"enough for {share:.0%} of the time", [most] * 2, ends, tone=2),
         ),
         stamp=MODEL,
         see="What lies to the right of a line is the time for which that much room is too little: about half "
-        "at the mean, and hardly any at the second line, which is not far from it.",
+        "at the mean, and hardly any at the second line, though it stands only a little further right.",
     )
 
 
@@ -158,7 +161,7 @@ def crowd(
 
 
 def spells(title: str, arrivals: np.ndarray, seconds: np.ndarray, share: float) -> Chart:
-    """Twenty seconds around the slowest request of a day that was played, and the day's percentile."""
+    """Twenty seconds around the slowest request of a run that was played, and the run's percentile."""
     slowest = int(np.argmax(seconds))
     near = np.abs(arrivals - arrivals[slowest]) <= 10
     at, top = arrivals[near] - arrivals[near][0], int(np.argmax(seconds[near]))
@@ -170,12 +173,12 @@ def spells(title: str, arrivals: np.ndarray, seconds: np.ndarray, share: float) 
         (
             Points("requests, one after another", at, 1e3 * seconds[near], tone=1),
             Points(
-                f"p{100 * share:g} of the whole day", at[[0, -1]], [limit] * 2, "dashed", tone=0
+                f"p{100 * share:g} of the whole run", at[[0, -1]], [limit] * 2, "dashed", tone=0
             ),
             Points("slowest", [at[top]], [1e3 * seconds[slowest]], "points", tone=0),
         ),
         stamp=MODEL,
-        see="The slow requests, above the dashed line, are not scattered over the day. They stand behind "
+        see="The slow requests, above the dashed line, are not scattered over the run. They stand behind "
         "each other in hills, because a queue that is long stays long for a while.",
     )
 
@@ -185,7 +188,7 @@ def pools(title: str, servers: Iterable[int]) -> Chart:
     counts = np.array(list(servers))
     knees = np.asarray(capacity.knee(counts))
     # Every curve is told at every knee, so that the table reads nothing between points.
-    at = np.union1d(np.linspace(0.02, 0.97, 60), knees)
+    at = np.union1d(1 - np.geomspace(0.98, 0.03, 100), knees)  # dense where they turn
     series = [
         Points(units.counted(n, "server"), at, queues.response(at * n, 1.0, n), tone=tone)
         for tone, n in enumerate(counts.tolist(), 1)
@@ -198,14 +201,14 @@ def pools(title: str, servers: Iterable[int]) -> Chart:
         Axis("mean response, in service times", low=0.0, high=12.0),
         tuple(series),
         stamp=MODEL,
-        see="Every curve begins at one service time and has no end at full load. The more servers share "
-        "the queue, the later and the more sharply it turns.",
+        see="Every curve begins at one service time and rises without end towards full load; they are "
+        "drawn as far as 97%. The more servers share the queue, the later and the more sharply it turns.",
     )
 
 
 _TAIL = (
-    "Where a curve crosses 0.01 is its p99. The last point of each is one single request, and says no "
-    "more than that."
+    "A curve crosses 0.1 at its p90 and 0.01 at its p99, the latter with few requests behind it. The last "
+    "point of each is one single request, and says no more than that."
 )
 _PROMISE = (
     "The promise is kept by whatever passes below the crossing of the dashed lines. More servers shift the "
@@ -256,37 +259,40 @@ def tails(
 def moments(
     title: str, runs: Mapping[str, tuple[ArrayLike, np.ndarray]], stamp: Stamp | None = None
 ) -> Chart:
-    """The response of each request over the time at which it was planned."""
+    """The response of each request over the time at which it was planned, and the slowest of each run."""
     series = [
         Points(name, planned, 1e3 * seconds, "points", tone=tone)
         for tone, (name, (planned, seconds)) in enumerate(runs.items(), 1)
     ]
-    for name, (planned, seconds) in runs.items():
+    for tone, (name, (planned, seconds)) in enumerate(runs.items(), 1):
         at = int(np.argmax(seconds))
         slowest = [np.asarray(planned)[at]], [1e3 * seconds[at]]
-        series.append(Points(f"slowest: {name}", *slowest, "points", tone=0))
+        # The first run is seen; the slow point of a later one would be lost on it without its name.
+        words = (name,) if tone > 1 else ()
+        series.append(Points(f"{name}: slowest", *slowest, "points", tone=tone, words=words))
     return Chart(
         title,
         Axis("planned start, s"),
         Axis("response, ms", low=0.0),
         tuple(series),
         stamp=stamp,
-        see="The users who came while nothing was answered lie on a slope: whoever came later had less of "
-        "the pause to wait for. Of the client, the slope has the first point only.",
+        see="Users who came while nothing was answered lie on a slope: whoever came later had less of the "
+        "pause to wait for. The slope goes on after the pause, with those who stood behind them. The one "
+        "client has only its first request up there: it sent the others late, and counts from then.",
     )
 
 
 def growth(
-    title: str, come: np.ndarray, days: Mapping[str, np.ndarray], every: float = 1.0
+    title: str, come: np.ndarray, runs: Mapping[str, np.ndarray], every: float = 1.0
 ) -> Chart:
-    """The mean response of those who came in each second of a day, under several policies."""
+    """The mean response of those who came in each second of a run, under several policies."""
     second = (come // every).astype(int)
     whole = second < second[-1]  # the last one is not complete
     counts = np.bincount(second[whole])
     at = every * (np.arange(len(counts)) + 0.5)
     series = [
         Points(name, at, 1e3 * np.bincount(second[whole], seconds[whole]) / counts, tone=tone)
-        for tone, (name, seconds) in enumerate(days.items(), 1)
+        for tone, (name, seconds) in enumerate(runs.items(), 1)
     ]
     return Chart(
         title,
@@ -331,12 +337,12 @@ def batches(
         (
             Points("from one to the next", throughput, 1e3 * np.asarray(seconds), tone=0),
             Points(
-                "measured",
+                "measured, with the size of the batch",
                 throughput,
                 1e3 * np.asarray(seconds),
                 "points",
                 tone=2,
-                names=tuple(f"batch {int(n)}" for n in batch),
+                words=tuple(f"{int(n)}" for n in batch),
             ),
         ),
         stamp=stamp,
@@ -347,16 +353,16 @@ def batches(
 
 def gathering(batch: int, setup: float, each: float) -> Chart:
     """Mean response over the rate of arrivals: of batches that must be full, and of what is there."""
-    rates = np.geomspace(50, 0.97 * batch / (setup + each * batch), 40)
+    rates = np.geomspace(50, 0.97 * batch / (setup + each * batch), 160)
     full = np.asarray(batching.full_response(rates, batch, setup, each))
     greedy = np.asarray(batching.greedy_response(rates, setup, each))
     return Chart(
-        f"Waiting for {batch}, or for nobody",
+        f"Full batches of {batch}, or greedy ones",
         Axis("images per second", log=True, ticks=(50, 100, 200, 500, 1000, 2000, 5000)),
         Axis("mean response, ms", log=True, ticks=(1, 3, 10, 30, 100, 300, 1000)),
         (
             Points(f"full batches of {batch}", rates, 1e3 * full, tone=2),
-            Points("what is there, at most", rates, 1e3 * greedy, tone=1),
+            Points("greedy, at most", rates, 1e3 * greedy, tone=1),
             Points(
                 f"filling {batch}, on average",
                 rates,
@@ -367,7 +373,8 @@ def gathering(batch: int, setup: float, each: float) -> Chart:
         ),
         stamp=MODEL,
         see="Little traffic makes full batches slow, since the dashed part is waiting for others to come. "
-        "The greedy server is slow only where there is much to do.",
+        "The greedy server is slow only where there is much to do. Its curve is the lesser of two bounds, "
+        "and has a corner where they meet.",
     )
 
 
@@ -409,7 +416,7 @@ def chat(title: str, rates: np.ndarray, first: ArrayLike, token: ArrayLike, full
     return Chart(
         title,
         Axis("answers per second", low=0.0),
-        Axis("ms", log=True, ticks=(10, 30, 100, 300, 1000)),
+        Axis("time, ms", log=True, ticks=(10, 30, 100, 300, 1000)),
         (
             *(
                 Points(name, rates, one, tone=tone)
@@ -418,7 +425,8 @@ def chat(title: str, rates: np.ndarray, first: ArrayLike, token: ArrayLike, full
             Points("caches of an average pass fill the memory", [full] * 2, ends, "dashed", tone=0),
         ),
         stamp=MODEL,
-        see="Both rise all the way and turn up together towards the limit. The memory is full just before.",
+        see="Both rise all the way and turn up together towards a limit at the right edge. The dashed line "
+        "stands before it: there the memory is full.",
     )
 
 
@@ -440,6 +448,6 @@ def tipping(title: str, delays: Iterable[float]) -> Chart:
         Axis("utilization with copies", low=0.0, high=1.0, ticks=(0, 0.2, 0.4, 0.6, 0.8, 1)),
         tuple(series),
         stamp=MODEL,
-        see="A curve that leaves the dashed line has copies that are load. Where it ends it is vertical, and "
-        "beyond that no utilization below 1 fits: the queues grow for ever.",
+        see="How far a curve stands above the dashed line is the load of the copies. Where it ends it is "
+        "vertical, and beyond that no utilization below 1 fits: the queues grow for ever.",
     )

@@ -61,8 +61,8 @@ def watch(workers: float, which: str) -> Chart:
     beside = [slot for slot in timetable.timeline if slot.node not in chain]
     ends = [0.0, 17.0]
     return Chart(
-        f"{which}, on K = {workers}",
-        Axis("time", low=0.0, high=19.0),
+        f"{which[0].upper()}{which[1:]}, on K = {workers}",
+        Axis("time", low=0.0, high=19.0, ticks=(0, 4, 8, 12, 16)),
         Axis("worker", low=0.0, high=17.0, ticks=(1, 4, 8, 12, 16)),
         (
             _bars("task, with its round", beside, _at_worker, rounds.get, 1),
@@ -92,10 +92,13 @@ def graph(
 ) -> Chart:
     """A DAG by rounds, from left to right: arrows, and tasks marked by their kind.
 
-    `words` stand at the tasks, and `rounds` are what their columns are called. What costs nothing is drawn
-    only where it is given, in round 0; the arrows lead past the rest.
+    `words` stand at the tasks, with the 0 that a scan writes over its total, and `rounds` are what their
+    columns are called. What costs nothing is drawn only where it is given, in round 0; the arrows lead past
+    the rest.
     """
     visible = without_free(dag)
+    zeros = [node for node, op in dag.nodes(data="op") if op == "zero"]
+    lost = {before for zero in zeros for before in dag.pred[zero]}
     level, place = _rounds(visible), _places(visible)
     kind = {label: name for name, labels in kinds.items() for label in labels}
     marked: dict[str, list] = {}
@@ -104,10 +107,10 @@ def graph(
         marked.setdefault(name, []).append(node)
     wide, high = max(level.values()) + 0.5, max(place.values()) + 0.6
     ends = [(level[a], place[a], level[b], place[b]) for a, b in visible.edges]
-    series = [arrows("needs", ends, wide + 0.5, high - 0.4)]
+    series = [arrows("is needed by", ends, wide + 0.5, high - 0.4)]
     for tone, (name, chosen) in enumerate(sorted(marked.items(), key=lambda i: i[0] == "given"), 1):
         spots = [level[n] for n in chosen], [place[n] for n in chosen]
-        said = tuple(str(words[node]) for node in chosen) if words else ()
+        said = tuple(f"{words[n]} → 0" if n in lost else str(words[n]) for n in chosen if words)
         series.append(Points(name, *spots, kind="points", tone=tone, words=said))
     last = max(level.values())
     ticks = tuple(range(last + 1)) if last <= 12 else ()
@@ -133,7 +136,7 @@ def without_free(dag: DiGraph) -> DiGraph:
 
 
 def exchanged(way: str, ranks: float) -> Chart:
-    """The graph of an all-reduce: who adds or hands on what in which round, rank by rank."""
+    """The graph of an all-reduce: who adds or hands on what in which round, worker by worker."""
     ranks = int(ranks)
     dag = ALL_REDUCES[way](ranks)
     work, depth = workdepth.work(dag), workdepth.depth(dag)
@@ -143,15 +146,15 @@ def exchanged(way: str, ranks: float) -> Chart:
         dag,
         {"adds up": "add", "hands on": "copy", "given": "input"},
         Axis("round", low=-0.6, high=14.6, ticks=tuple(range(0, 15, 2))),
-        Axis("rank", low=0.4, high=8.6, ticks=tuple(range(1, 9))),
+        Axis("worker", low=0.4, high=8.6, ticks=tuple(range(1, 9))),
         {
             "Depth": f"{depth:g} rounds",
             "In each message": part,
             "Messages": f"{work:g}",
             "At once": f"{workdepth.parallelism(work, depth):.3g} on average",
         },
-        "A row that has no point in a round is a rank to which nothing comes in then. The column of the last "
-        "points is the depth.",
+        "A row that has no point in a round is a worker to which nothing comes in then. The column of the "
+        "last points is the depth.",
     )
 
 
@@ -160,7 +163,7 @@ def step(exchange: str, ranks: int = 4, layers: int = 3) -> Chart:
     dag = rank_dags.data_parallel_step(ranks, layers, overlap=EXCHANGES[exchange])
     depth, compute = workdepth.depth(dag), layers * 3.0
     rows = tuple(range(1, ranks + 2))
-    names = (*(f"rank {rank}" for rank in rows[:-1]), "network")
+    names = (*(f"worker {worker}" for worker in rows[:-1]), "network")
     return _on_ranks(
         f"A step of {layers} layers, exchange {exchange}",
         dag,
@@ -231,8 +234,8 @@ def ran(
             "Busy": f"{measured.efficiency:.0%} of the workers' time",
         },
         stamp,
-        "Compare the two halves: in the lower one a longer bar is a product that took longer than one did "
-        "alone, and a gap is a thread that waited.",
+        "Each row is a thread. Compare the two halves: in the lower one a longer bar is a product that took "
+        "longer than one did alone, and a gap is a thread that waited.",
     )
 
 
@@ -281,13 +284,13 @@ def sums(count: int, handing: Sequence[float], most: int = 512) -> Chart:
     series, least = [], []
     for tone, cost in enumerate(handing, 1):
         seconds = count / workers - 1 + rounds * (1 + cost)
-        series.append(Points(f"an arrow takes {cost:g}", workers, seconds, "joined", tone=tone))
+        series.append(Points(f"an arrow takes {cost:,g}", workers, seconds, "joined", tone=tone))
         least.append((workers[seconds.argmin()], seconds.min()))
     best, times = zip(*least, strict=True)
     return Chart(
         f"{count:,} numbers added up, by what an arrow costs",
         Axis("workers K", log=True, ticks=tuple(workers)),
-        Axis("time, in additions", log=True, ticks=(10, 30, 100, 300, 1000)),
+        Axis("time, in additions", log=True, ticks=(10, 30, 100, 300, 1000, 3000, 10_000)),
         (*series, Points("least", best, times, "points", tone=0)),
         stamp=MODEL,
         see="With free arrows every doubling helps. The dearer an arrow is, the sooner the curve turns up "
@@ -347,7 +350,7 @@ def _on_ranks(title, dag, kinds, x, y, readouts, see):
     }
     place = {node: (ends.get(node, 0.0), float(row[node])) for node in dag}
     lines = dict.fromkeys((*place[a], *place[b]) for a, b in dag.edges)
-    series = [arrows("needs", list(lines), x.high - x.low, y.high - y.low)]
+    series = [arrows("is needed by", list(lines), x.high - x.low, y.high - y.low)]
     for tone, (name, op) in enumerate(kinds.items(), 1):
         spots = dict.fromkeys(place[node] for node, done in dag.nodes(data="op") if done == op)
         across, up = zip(*spots, strict=True)

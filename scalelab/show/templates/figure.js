@@ -134,6 +134,7 @@
     if (untouched) { begin(); show(); }
   };
   ["storage", "load", "pageshow", "focus"].forEach((news) => window.addEventListener(news, again));
+  setTimeout(again, 2000);
   point();
 
   // An address that ends in #fig-pool?servers=4&utilization=0.9 shows the figure of that name with its sliders there.

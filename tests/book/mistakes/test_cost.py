@@ -425,7 +425,7 @@ def test_where_the_line_of_a_plan_leaves_the_dashed_one_devices_may_be_computing
     row = planned.rows[0]
     assert row.time.computing > 0.98 * row.seconds
     assert row.efficiency < 0.92
-    assert "more is paid for than the model's products" in show.plots.plan.sizes(planned).see
+    assert "more is paid for than the model's matrix products" in show.plots.plan.sizes(planned).see
 
 
 def test_on_16_of_the_workers_of_section_41_6_a_third_of_the_time_does_not_divide():
@@ -455,3 +455,85 @@ def test_of_gpt_3_over_bloom_what_was_counted_is_as_much_as_the_hardware():
     assert energies / 2 < 2  # what is left to the hardware, where twice is the count
     assert "twice as much with everything around them" in CHAPTER["joules-public-read"]
     assert "the rest is the hardware, and what was counted" in CHAPTER["joules-public-read"]
+
+
+def test_a_bill_that_is_no_less_than_a_third_is_not_drawn_where_a_fourth_would_be():
+    """On a logarithmic axis with two numbers, 0.5 and 1, the first dot seemed to stand at 0.27."""
+    axis = figures.preemptions(0.35, [1, 256]).y
+    assert (axis.log, axis.low) == (False, 0.0)
+
+
+def test_a_threshold_has_the_colour_of_the_line_that_it_judges():
+    """Of a step that is bound by communication it is the computing that lies below 70."""
+    job = cost.Step(512, 20, 1.4e9, lambda size, k: 0.2 + 0 * k)
+    tone = {one.label: one.tone for one in figures.classes(job, [2, 8, 32]).series}
+    assert tone["computation-bound above 90"] == tone["computing"]
+    assert tone["communication-bound below 70"] == tone["computing"]
+    assert tone["communication-bound above 30"] == tone["communicating"]
+    assert tone["computation-bound below 10"] == tone["communicating"]
+
+
+def test_half_of_a_worker_alone_and_an_exchange_is_a_prediction_and_no_time_of_one_alone():
+    found = {"compute": 0.01, "exchange": 0.001, "waiting": 0.002, "neither": 0.001}
+    chart = figures.apart({"compute": 0.0098, "exchange": 0.0004}, found)
+    assert chart.y.names == ("predicted", "in the step")
+    tone = {one.label: one.tone for one in chart.series}
+    stacked = {one.label: one.tone for one in figures.shares(LATE, [2, 8]).series}
+    assert tone["waiting"] == stacked["stragglers"]
+    assert tone["neither"] not in stacked.values()
+
+
+LATE = cost.Step(
+    32, 20, 1.4e9, lambda size, k: 0.2 + 0 * k, accumulation=16, stages=2,
+    slowest=lambda k: waiting.normal(k, 1.0, 0.03),
+)  # fmt: skip
+
+
+def test_a_short_line_of_a_public_run_does_not_stay_high():
+    """Over a factor of 8 the sixth run ends at 0.80, and the fourth over 48 at 0.89."""
+    left, _ = run("wild-data", "wild-times", "wild-table")
+    ends = {k / k0: se for (k0, k, *_), se in zip(left["rows"], left["SE"], strict=True)}
+    assert ends[8] < 0.81 < 0.89 < ends[48]
+    assert "Short lines" not in figures.public({"a": (8, 64, 0.8)}).see
+
+
+def test_a_bubble_shrinks_as_the_compute_does():
+    job = cost.Step(32, 20, 1.4e9, lambda size, k: 0.2 + 0 * k, accumulation=16, stages=4)
+    few, many = cost.terms(job, 8), cost.terms(job, 32)
+    assert few["bubble"] / many["bubble"] == pytest.approx(4) == few["compute"] / many["compute"]
+    assert "Of the terms of this job only the compute" in CHAPTER["terms-read"]
+
+
+def test_six_operations_for_each_weight_are_too_many_where_a_utilization_is_made_of_them():
+    """The network has 64 inputs, whose gradient nobody asks for: 91% of the peak are 85."""
+    first, rest = 64 * 256, 256 * 256 + 256
+    weights = first + rest + 256 + 256 + 1
+    counted = (4 * first + 6 * rest) / weights
+    assert 6 / counted - 1 == pytest.approx(0.08, abs=0.005)
+    assert "8% more than this small network asks for" in CHAPTER["mfu-drop"]
+
+
+def test_the_best_of_twelve_ways_to_foretell_is_named_though_it_is_not_the_package_s_own():
+    ways = curves.predict.learned()["ways"]
+    (best, *_), (own, *_) = ways["amdahl + log"], ways["predict"]
+    assert best == min(median for median, *_ in ways.values()) < own
+    assert ways["amdahl + log"][1] < ways["predict"][1]
+    assert [name for name, (*_, held) in ways.items() if held is not None] == list(ways)[-2:]
+    assert "comes a little nearer than `predict`" in CHAPTER["beyond-ways-read"]
+
+
+def test_it_still_pays_a_little_above_half_of_linear():
+    """Half of the price is memory and a twentieth of the job serial: both are ten on 19 processors."""
+    assert 1 / (0.05 + 0.95 / 19) == pytest.approx(0.5 + 0.5 * 19) == pytest.approx(10)
+    assert 0.5 < 10 / 19 < 0.55
+    assert "meet at 19 processors" in CHAPTER["costup-read"]
+
+
+def test_a_flat_ring_is_timed_at_the_planner_s_share_of_a_link():
+    """By the formula of section 1, on all of 10 Gbit/s, it would take 8.35 s and not 10.29."""
+    tight = plan.plan.plan(plan.parse(figures.SMALL.replace('"4 d"', '"1.5 d"')))
+    _, printed = run("whatif-rings", tight=tight)
+    one = float(re.search(r"over 1 .*: ([\d.]+) s", printed)[1])
+    whole = 2 * 63 / 64 * 2 * tight.job.parameters / 1.25e9
+    assert one == pytest.approx(whole / 0.81, rel=0.01)
+    assert "81% of the link's rate" in CHAPTER["whatif-rings-read"]

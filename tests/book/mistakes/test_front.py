@@ -3,6 +3,7 @@
 import json
 import re
 
+import pybtex.database as pybtex
 import pytest
 
 from scalelab import curves, data, records, tables
@@ -170,5 +171,38 @@ def test_each_correction_of_these_sections_is_linked_from_where_the_reader_meets
         for path in sorted((ROOT / folder).rglob("*.ipynb"))
     )
     for name, body in zip(heads[1::2], heads[2::2], strict=True):
-        if re.search(r"sections? 3\.[1-5]\b|coding exercise", body.split("**Why")[0]):
+        if re.search(r"[Ss]ections? 3\.[1-5]\b", body.split("**Why")[0]):
             assert f"#{name}" in read, name
+
+
+def test_a_section_of_the_textbook_is_never_taken_for_one_of_this_book():
+    """The page said "Section 3.5 says ..." of mistakes that the section of that number here has not."""
+    text = page("corrections.md")
+    assert "Neither can be named or linked here" in text.partition("\n## ")[0]
+    assert not re.search(r"\bSection \d+\.\d\b(?! of the textbook)", text)
+    slips = text.partition("## Smaller slips")[2].partition("\n## ")[0]
+    parts = re.split(r"^Section ([\d.]+) of the textbook:$", slips, flags=re.MULTILINE)
+    assert parts[1::2] == ["3.1", "3.5", "41.6"]
+    assert "\n- " not in parts[0]
+
+
+def test_the_second_worker_is_named_where_a_constant_exchange_makes_no_step_slower():
+    """The head of entry 14 said "never", and its last lines named the case in which it does."""
+    seconds = [laws.seconds(k, 0, 90, 60) for k in range(1, 9)]
+    assert seconds[1] > seconds[0]
+    assert seconds[1:] == sorted(seconds[1:], reverse=True)
+    assert "## 14. Beyond the second worker, " in page("corrections.md")
+
+
+def test_what_stands_in_bold_over_a_source_is_from_its_title():
+    """Some were invented, such as "As good, surely": who searched for them found nothing."""
+
+    def words(text):
+        return re.sub(r"\W+", " ", re.sub(r"[{}\\]", "", text)).lower().strip()
+
+    sources = pybtex.parse_file(ROOT / "book" / "references.bib").entries
+    heads = re.findall(r"^(.+?), \{cite:t\}`(\w+)`$", page("bibliography.md"), re.MULTILINE)
+    assert len(heads) == len(sources)
+    assert [
+        head for head, key in heads if words(head) not in words(sources[key].fields["title"])
+    ] == []

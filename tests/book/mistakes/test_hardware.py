@@ -12,6 +12,7 @@ from scalelab.models.machines import failures, hardware, memory, rungs, up_or_ou
 from scalelab.models.network import collectives, hierarchy
 from scalelab.models.network.network import Network
 from scalelab.models.scaling import laws, speedup
+from scalelab.show.drawings import machines as drawings
 from scalelab.show.plots import hardware as figures
 from tests.notebooks import ROOT, Notebook, asked, chapter, explored
 
@@ -83,7 +84,7 @@ def test_the_crossing_of_up_and_out_hangs_on_a_serial_part_that_grows_with_the_m
 def test_beyond_a_price_up_never_wins_however_large_the_model():
     for grows in ("yes", "no"):
         named = figures.up_or_out_by_size(4, 0.01, grows).readouts[
-            "At no large size beyond a price of"
+            "Up wins no large model beyond a price of"
         ]
         limit = float(named.split()[0])
         for price, wins in ((0.97 * limit, True), (1.03 * limit, False)):
@@ -290,7 +291,7 @@ def test_the_picture_of_price_and_size_has_an_axis_for_each():
     assert "parameters" in chart.x.label
     assert "A100-hours paid" in chart.y.label
     assert "one axis" not in cell("win-head")
-    assert "upwards what work costs: the A100-hours that are paid" in cell("win-lead")
+    assert "upwards what work costs: the A100-hours that are paid" in chart.see
 
 
 def test_four_old_ones_cost_an_hour_what_the_new_one_costs():
@@ -332,9 +333,9 @@ def test_the_processors_of_the_catalogue_are_counted():
 @pytest.mark.parametrize(
     ("view", "limit"),
     [
-        (("train", 70, "and weights", 1, 8192), "B200 SXM"),  # as the figure opens: it said 128
-        (("train, recompute", 70, "and weights", 1, 8192), "H100 SXM"),
-        (("train, recompute", 8, "and weights", 8, 2048), "H100 SXM"),
+        (("train", 70, "all states", 1, 8192), "B200 SXM"),  # as the figure opens: it said 128
+        (("train, recompute", 70, "all states", 1, 8192), "H100 SXM"),
+        (("train, recompute", 8, "all states", 8, 2048), "H100 SXM"),
         (("train, recompute", 8, "optimizer", 1, 8192), "H100 SXM"),
         (("serve", 70, "nothing", 1, 2048), "H100 SXM"),
     ],
@@ -578,3 +579,47 @@ def test_a_size_from_which_up_wins_is_one_below_which_it_may_have_won_for_a_whil
     assert not wins[-1]
     said = figures.up_or_out_by_size(7, 0.1, "no").readouts
     assert said["Up wins for good from"] == "no size up to 1,000 billion"
+
+
+def test_what_a_device_holds_and_moves_has_one_colour_in_all_figures():
+    """Four figures one after the other gave purple to the optimizer and to the activations."""
+    pile = figures.budget("H100 SXM", "train", 70, "all states", 1, 8192)
+    ways = figures.way_out("DGX H100", 16, 0.4)
+    race = drawings.way_out(
+        "x", rungs.crossings(hardware.node("DGX H100"), 70e9, 4096, 8192, 80, 16), 0.5
+    )
+    devices = drawings.what_fits(8, 4, hardware.device("H100 SXM"))
+    colours: dict[str, set[int]] = {}
+    for chart in (pile, ways):
+        for one in chart.series:
+            colours.setdefault(one.label.split(",")[0], set()).add(one.tone)
+    for drawing in (race, devices):
+        for name, tone in drawing.tones.items():
+            colours.setdefault(name.split(" (")[0], set()).add(tone)
+    del colours["memory of the device"]
+    assert {len(tones) for tones in colours.values()} == {1}
+    assert len(set().union(*colours.values())) == len(colours) == 6
+
+
+def test_one_more_old_machine_is_a_step_of_its_line():
+    """Near 0.3 one slanting stroke joined six of them."""
+    bills, _ = figures.two_quotes(3, 4).series
+    counts = np.rint((bills.y - 1) / np.where(bills.x, bills.x, 1) + 1)[
+        bills.x > 0
+    ]  # bill: 1 + s (K - 1)
+    steps = np.flatnonzero(np.diff(counts))
+    assert (np.diff(counts)[steps] == 1).all()
+    assert (np.diff(bills.x[bills.x > 0])[steps] < 1e-8).all()
+    assert counts[-1] == 21
+
+
+def test_a_sum_that_is_a_quarter_larger_is_not_called_flat():
+    chart = figures.saving(30, 3600)
+    both = next(one for one in chart.series if one.label == "both")
+    best = np.sqrt(2 * 30 * 3600) / 60
+    for factor in (0.5, 2):
+        assert np.interp(factor * best, both.x, both.y) == pytest.approx(
+            1.25 * both.y.min(), rel=0.01
+        )
+    assert "quarter larger" in chart.see
+    assert "flat" not in chart.see

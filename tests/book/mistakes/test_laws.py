@@ -24,6 +24,7 @@ def cells(path):
 
 CHAPTER = cells("chapters/05_laws.ipynb")
 SOLUTION = cells("solutions/05_laws/05_laws.ipynb")
+NAMES = {"amdahl": "Amdahl's law", "usl": "universal law", "hard cap": "hard cap"}
 
 
 def run(*names, source=CHAPTER, **given):
@@ -113,12 +114,12 @@ def test_one_of_the_intervals_holds_the_published_coefficients():
 
 def test_the_text_of_a_figure_puts_the_peak_where_the_formula_has_it():
     found = run("usl-data", "usl-fit", "usl-figure")
-    said = re.search(r"usl: .*?highest [\d,.]+ at ([\d.]+\d)", found.shown[-1].describe())
+    said = re.search(r"universal law: .*?highest [\d,.]+ at ([\d.]+\d)", found.shown[-1].describe())
     assert float(said[1]) == pytest.approx(found.peak, abs=0.005)
 
 
 def test_a_capped_curve_is_drawn_with_its_corner():
-    found = run("refute-fit", "refute-figure", names=["hard cap"])
+    found = run("refute-fit", "refute-figure", names=NAMES)
     drawn = {one.label: one for one in found.shown[-1].series}["hard cap"]
     cap = found.fits["hard cap"]
     line = cap.rate(1) * np.minimum(drawn.x, cap.shape[0])
@@ -197,7 +198,7 @@ WORKERS = ("workers-fit", "workers-table")
 
 
 def test_of_two_jobs_no_curve_beats_amdahls_law_and_the_cap_is_worst():
-    found = run(*WORKERS, names=["amdahl", "usl", "hard cap"])
+    found = run(*WORKERS, names=NAMES)
     columns = found.shown[-1]
     for label in list(columns)[1:3]:
         amdahl, usl, cap = columns[label]
@@ -225,7 +226,7 @@ def test_some_public_tables_of_workers_turn_back():
 
 
 def test_where_workers_turn_back_the_universal_law_alone_is_near_a_row_it_did_not_see():
-    found = run(*WORKERS, "workers-turn-fit", names=["amdahl", "usl", "hard cap"])
+    found = run(*WORKERS, "workers-turn-fit", names=NAMES)
     amdahl, usl, cap = found.shown[-1][list(found.shown[-1])[3]]
     assert usl < 3 < 10 < cap < amdahl
     assert found.k.low > 0
@@ -234,7 +235,7 @@ def test_where_workers_turn_back_the_universal_law_alone_is_near_a_row_it_did_no
     assert max(found.back.rate) == 1 / times[1024]
     assert found.law.base * scaling.usl_peak(*found.law.shape) == pytest.approx(1024, rel=0.05)
     assert found.law.base == 128
-    assert "groups of 128 processes" in CHAPTER["workers-turn-training"]
+    assert "groups of 128 processes" in CHAPTER["workers-turn"]
 
 
 def test_sixteen_gpus_went_through_more_tokens_than_thirty_two():
@@ -353,7 +354,7 @@ def test_misses_of_seven_rows_are_no_proof_of_a_wave():
 
 def test_a_cap_that_fits_is_not_condemned_by_its_own_caption():
     """Three rows lie on one side of it, by less than the reports of the file scatter."""
-    found = run("refute-fit", "refute-figure", names=["hard cap"])
+    found = run("refute-fit", "refute-figure", names=NAMES)
     chart, rows = found.shown[-1], found.rows
     off = rows.rate[-3:] / found.fits["hard cap"].rate(rows.workers[-3:]) - 1
     assert len({*np.sign(off)}) == 1
@@ -505,3 +506,73 @@ def test_two_threads_gain_more_than_twice_so_their_number_is_no_fraction_that_th
     assert found.surprises(workers, rate)[0] == pytest.approx(0.819, abs=0.001)  # written out
     assert "give a serial fraction" not in SOLUTION["question-3-3"]
     assert "just below 0, which `laws.amdahl` refuses" in SOLUTION["question-3-3"]
+
+
+@pytest.mark.parametrize(("alone", "doubt"), [(23.1, False), (57.8, True)])
+def test_a_worker_that_was_held_up_while_it_was_profiled_is_told_of_by_the_cell(alone, doubt):
+    """Two workers were 3.8 times as fast by the profile and 1.5 times by the clock, and no word said so."""
+    one = SimpleNamespace(seconds=alone, compute=alone - 1, exposed=0.0, waiting=0.0, idle=1.0)
+    two = [
+        SimpleNamespace(seconds=15.2, compute=10.7, exposed=3.7, waiting=2.1, idle=0.8)
+    ] * 2  # fmt: skip
+    said = []
+    run("profile-account", "profile-agree", one=one, two=two, S2=1.54, print=said.append)
+    assert any("a disturbed run" in line for line in said) == doubt
+    assert f"under the profiler: {alone / 15.2:.2f}, without it: 1.54" in said[0]
+    assert "held up while it was profiled" in CHAPTER["profile-stairs-gain"]
+
+
+def test_what_the_lost_time_of_1988_means_for_the_speedup_and_for_one_processor():
+    found = run("gustafson-inverse", "gustafson-fixed")
+    less = scaling.gustafson(1024, found.shares) - 1024 * (1 - found.shares)
+    assert less == pytest.approx(found.shares)
+    assert max(less) < 0.01
+    assert f"{min(found.shares):.2%}" == "0.29%"
+    assert f"{scaling.speedup.karp_flatt(400, 1024):.2%}" == "0.15%"
+    for said in ("not a hundredth of a processor", "0.29%", "0.15%"):
+        assert said in CHAPTER["gustafson-matters"]
+
+
+def test_the_formula_for_another_number_of_workers_is_that_of_the_function():
+    share, measured_on = 0.2, 32
+    rest = share / (measured_on * (1 - share))
+    for workers in (2, 32, 256):
+        gain = 1 / (1 / workers + rest)
+        assert scaling.overhead_speedup(workers, share, measured_on) == pytest.approx(gain)
+    assert r"\frac{1}{1/n + o/W_p}" in CHAPTER["overhead-other"]
+
+
+def test_the_heading_of_the_practical_example_has_the_number_of_its_profile():
+    """It said 94 percent, which stands nowhere else, and nobody in the example had said 22."""
+    assert "93 percent, not 22" in CHAPTER["practical-head"]
+    assert "guesses that 22%" in CHAPTER["practical-head"]
+    assert "showed 93% of the step" in CHAPTER["practical-rest"]
+
+
+def test_the_share_that_moves_gradients_falls_by_less_than_the_batch_grows():
+    """By 38 times for 16 times the batch, and no word on it; moving had taken longer in the short steps."""
+    for moving in (0.1, 1.0, 3.0):
+        shares = [moving / (times * 2.0 + moving) for times in (1, 16)]
+        assert 1 < shares[0] / shares[1] < 16
+    assert "less than sixteen times" in CHAPTER["sizing-live-read"]
+
+
+def test_each_figure_of_measured_rates_says_what_its_own_curves_do():
+    """Three of them shared a caption that fitted none."""
+    made = [("usl-data", "usl-fit", "usl-figure"), ("refute-fit", "refute-figure")]
+    made += [("usl-data", "usl-fit", "workers-fit", "workers-kappa", "workers-figure")]
+    charts = [run(*names, names=NAMES).shown[-1] for names in made]
+    assert len({chart.see for chart in charts}) == 3
+    over = [
+        {
+            one.label: chart.series[-1].y / np.interp(chart.series[-1].x, one.x, one.y) - 1
+            for one in chart.series[:-1]
+        }
+        for chart in charts
+    ]
+    assert over[0]["hard cap"][-1] < 0 < over[0]["universal law"][-1]
+    threads = over[1]["Amdahl's law"]
+    assert np.sign(threads).tolist() == [-1] + 4 * [1] + 6 * [-1]
+    rays = over[2]["hard cap"]
+    assert rays[3] < -0.15  # of 12 processors, beside the corner at 13.7
+    assert rays[-1] > 0.3

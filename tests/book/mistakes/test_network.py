@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from scalelab import data, links, show
+from scalelab import data, links, records, show
 from scalelab.links import regimes
 from scalelab.models import machines, network
 from scalelab.models.machines import hardware
@@ -266,7 +266,7 @@ def test_both_sheets_add_finished_sums_and_only_the_dear_beginning_is_no_bug():
     dear = messages.run(messages.hierarchical(16, 8, "all-reduce", "all-gather"), ones)[0]
     assert set(dear.flat) == {128}
     text = CELLS["hierarchy-proof"]
-    assert "that is only dear" in text
+    assert "that only costs time" in text
     assert "end with another where an all-gather belongs, and that is the bug" in text
     assert (184 - 128) / 7 == 8  # not "some gradients twice"
     assert "twice" not in text
@@ -504,7 +504,7 @@ def test_what_beats_two_trees_at_a_power_of_two_beats_them_for_every_number_of_b
 
 @pytest.mark.parametrize("wire", [CARD, NVLINK, SLOW])
 def test_two_trees_are_fastest_for_some_messages_where_many_would_have_to_be_folded(wire):
-    assert "as of 1,000" in CELLS["trees-drawing-read"]
+    assert "as 488 of 1,000 are" in CELLS["trees-drawing-read"]
     wire = Network(alpha=5e-6, beta=wire.beta)
     sizes = 2.0 ** np.arange(40)
     assert "double binary tree" in crossover.fastest(sizes, 1000, wire)
@@ -684,3 +684,88 @@ def test_what_a_ring_and_halving_doubling_share_is_no_constant():
     ]
     assert [len(one) for one in shares] == [1, 1, 1]
     assert len(set.union(*shares)) == 3
+
+
+def test_a_ring_turns_round_in_the_middle():
+    """Not always to the right: parts go down the numbers while they are added, and up again afterwards."""
+    rounds = messages.ring(4).rounds
+    turns = [{(m.receiver - m.sender) % 4 for m in sent} for sent in rounds]
+    assert turns == [{3}] * 3 + [{1}] * 3
+    assert [all(m.adds for m in sent) for sent in rounds] == [True] * 3 + [False] * 3
+    assert "to the right" not in CELLS["ring-idea"]
+    assert "down the numbers while they are added, and up again" in CELLS["ring-drawing-read"]
+
+
+def test_a_price_is_the_least_in_seconds_and_the_most_in_the_figure():
+    """A measurement lies above a right price in seconds, and below its line in bytes per second."""
+    measured = links.Sweep.published("nccl_allreduce_4x8xB200_payload")
+    priced = prices(2**32, 4, NVLINK_5)
+    chart = figures.speeds("title", measured, 2**32, priced, show.plots.MODEL)
+    lines = {one.label: one.y[0] for one in chart.series}
+    last = chart.series[-1].y[-1]
+    (seconds,) = measured.seconds[measured.size == 2**32]
+    for name, price in priced.items():
+        assert (price < seconds) == (name in ("eight rings", "in a pipeline"))
+        assert (lines[name] > last) == (price < seconds)
+    said = CELLS["hierarchy-judge-text"]
+    assert "in seconds a price is the least that its plan can take" in said
+    assert "in the figure, which has bytes per second, its line is the most" in said
+    assert "climb above both lines" in CELLS["hierarchy-judge-text-on"]
+
+
+def test_the_first_rows_of_four_nodes_are_told_as_busbw_and_as_times():
+    """0.01 GB/s of busbw are 6 ms for 32 KiB, 0.01 GB/s of the message would be half of that."""
+    _, printed = run("published-nodes", links=links, data=data, records=records)
+    assert "busbw in GB/s: 0.01 0.04 0.45" in printed
+    assert f"ms: {2**15 / 0.01e9 * 2 * 31 / 32 * 1e3:.1f} " in printed
+    assert "busbw (bus bandwidth, part 6)" in CELLS["published-nodes-read"]
+
+
+def test_the_text_names_both_ends_of_what_the_all_reduce_may_take():
+    """Up to six times, it said, above a claim that also holds at less than half."""
+    (least,) = re.findall(r"least=([\d.]+)", CELLS["ring-live-claim"])
+    assert f"allows less, too, down to {least}" in CELLS["ring-live-text-on"]
+
+
+def test_four_rows_find_one_line_among_the_three_of_the_whole_sweep():
+    """Not the right latency: there are three, and three of n-half."""
+    rates = ["39.93", "219.89", "436.15", "473.10"]
+    sizes = [2**20, 2**24, 2**28, 2**32]
+    (one,) = links.fit(
+        links.Sweep.of_rates(sizes, rates, workers=8, collective="all-reduce")
+    ).regimes
+    all_rows = links.fit(links.Sweep.published("nccl_allreduce_8xH200_payload")).regimes
+    short, middle, long = (regime.latency.value for regime in all_rows)
+    assert short < one.latency.value < middle < long
+    assert max(all_rows[0].half, all_rows[1].half) < one.half < all_rows[2].half
+    assert "the right latency" not in CELLS["library-read"]
+    assert "this latency lies between those of the first two" in CELLS["library-read"]
+
+
+@pytest.mark.parametrize("box", figures.BOX.values)
+def test_of_the_points_on_the_roof_of_the_card_gradients_move_and_experts_stay_left(box):
+    def points(tokens):
+        (card,) = (s for s in figures.clocks(box, tokens).series if s.label.startswith("card: "))
+        return set(card.x.round(6))
+
+    stay = points(64) & points(16384)
+    assert len(stay) == 2
+    rows = ledger.ledger(figures.LAYER, 64, hardware.node(box).count)
+    assert sorted(stay) == pytest.approx([rows["expert"].intensity, rows["tensor"].intensity])
+    assert "of the two that stay, the left one is the experts" in CELLS["ledger-clocks-read"]
+
+
+def test_a_figure_says_that_a_line_jumps_only_where_one_does():
+    whole = links.fit(links.Sweep.published("nccl_allreduce_8xH200_payload"))
+    sizes = 2.0 ** np.arange(10, 18)
+    plain = links.fit(links.Sweep.of(sizes, 1e-4 + sizes / 1e9))
+    assert "jumps" in figures.sweep("title", {"a": whole, "b": plain}).see
+    assert "jumps" not in figures.sweep("title", {"a": plain, "b": plain}).see
+
+
+def test_what_climbs_first_in_two_trees_comes_down_last():
+    """So the first round has one message, though other leaves could send."""
+    rounds = messages.double_binary_tree(8).rounds
+    ends = [[(m.sender + 1, m.receiver + 1) for m in rounds[at]] for at in (0, -1)]
+    assert ends == [[(5, 6)], [(6, 5)]]
+    assert "only worker 5 sends, the one that the sum reaches last" in CELLS["table-trees-count"]

@@ -243,7 +243,7 @@ def test_the_ridge_of_narrower_numbers_lies_right_of_the_last_one_printed():
     fp32, bf16 = (roofline.ridge(rates[name], slowest) for name in ("fp32", "bf16"))
     assert fp32 < 3 < 11 < bf16 < 12
     assert "highest that this machine can have" not in TEXT
-    assert "meets the same slope at 951 / 84.1 = 11." in TEXT
+    assert "meets the same slope at 951 / 84.1 = 11.3." in TEXT
 
 
 def test_the_measured_slope_is_the_best_of_copies_and_sums_and_is_named_so():
@@ -304,7 +304,8 @@ def test_attention_of_the_dozen_uses_every_key_as_its_text_says(dozen):
     prompt = dozen["attention, prompt"]
     assert float(prompt.kernel.flops) == 2 * 2 * 8 * 64 * 512 * 512
     assert not {"is_causal", "attn_mask"} & set(prompt.run.keywords)
-    assert "of 512 tokens all 512 of them for each query.\nNo *causal mask*" in TEXT
+    assert "of 512 tokens, each query of which meets all 512 keys" in CELLS["place-sizes"]
+    assert "\nNo *causal mask*" in CELLS["place-sizes"]
 
 
 def test_a_kernel_without_multiply_adds_need_not_stop_at_half_of_the_peak():
@@ -514,7 +515,7 @@ def test_what_a_core_is_the_record_does_not_say():
     record = data.recorded("probe")
     machine = dataclasses.asdict(record.samples[0].machine)
     assert not {"vendor", "family", "model"} & set(machine)
-    assert "the record names an *AMD EPYC*, and not which core" in CELLS["recorded-peak"]
+    assert "the record names an *AMD EPYC*, and not which core" in CELLS["recorded-peak-which"]
     assert "A processor tells which core it has" in CELLS["yours-theory-text-on"]
 
 
@@ -576,3 +577,48 @@ def test_the_longest_time_is_the_lowest_rate_of_the_copies_and_not_of_the_produc
         assert (longest.given[work] / longest.median == min(rates)) == lowest
     hint = (ROOT / "solutions/07_roofline/07_roofline.ipynb").read_text()
     assert "The longest time need not be the lowest rate" in hint
+
+
+def test_layer_norm_is_run_with_the_gain_and_the_bias_that_its_count_has(dozen):
+    """Seven operations a number were counted of a call that did five."""
+    source, shape, gain, bias = dozen["layer norm"].run.args
+    assert gain.shape == bias.shape == torch.Size(shape)
+    assert source.shape[1:] == gain.shape
+    assert "leaves out" not in TEXT
+
+
+def test_a_second_vector_brings_dot_nearer_to_its_count_and_no_farther_is_said():
+    """It was to agree, and came out faster than the count allows: two streams have a slope of their own."""
+    assert "makes the run agree with its count" not in TEXT
+    assert "nearer to its count" in CELLS["why-dot-second"]
+    assert "It need not take twice as long" in CELLS["why-dot-second"]
+
+
+def test_no_heading_counts_the_points_that_stand_wrong():
+    """It said three; a machine had eight of twelve, and its cell counts them."""
+    assert CELLS["why-head"].startswith("### Points in the wrong place")
+    placed = [placement.judge(kernels.copy(1000, 4), timed(t), 1e9, 1e9) for t in (4e-6, 8e-6)]
+    names = {"placed": placed}
+    exec(CELLS["place-off"].partition("\nprint")[0], names)
+    assert names["off"] == ["kernel"]
+
+
+def test_a_second_flat_is_spoken_of_only_where_one_may_be_drawn():
+    """Two paragraphs compared it with the measured one, on a page that had none."""
+    assert CELLS["yours-theory-read-on"].startswith(
+        ":::{dropdown} If the line above the figure names your core"
+    )
+    assert "the figure has no second flat" in CELLS["yours-theory-missing"]
+
+
+def test_an_alarm_is_printed_to_more_digits_than_the_tenth_that_passes():
+    """It read 1.1 times its roof, above a sentence by which a tenth passes."""
+    assert "{one.share:.3f} times its roof" in CELLS["alarm-yours"]
+    found = placement.judge(kernels.copy(1000, 4), timed(8e-6 / 1.103), 1e9, 1e9)
+    assert found.alarm
+    assert f"{found.share:.3f}" == "1.103"
+
+
+def test_a_bar_that_a_story_tells_is_not_said_to_be_in_a_data_sheet():
+    assert "invented" in figures.above("H100 SXM", {"claimed": 1.1e15}).stamp.text
+    assert "invented" in figures.tokens({"H100 SXM": {"as it was": 60}}, 26e9).stamp.text

@@ -243,6 +243,54 @@ def test_the_auditor_is_silent_about_turns_where_there_is_a_gpu():
     assert "On a machine with a GPU it says nothing" in said("More workers than cores take turns")
 
 
+def test_a_verdict_over_shared_cores_names_no_serial_fraction():
+    """Of 4 workers on 2 cores it said "a serial fraction of 0.704 makes further scaling uneconomic"."""
+    study = data.capstone()
+
+    def judged(cores, gpus=()):
+        machine = dataclasses.replace(study.passes[0].machine, cores=cores, gpus=gpus)
+        times = {1: 4.0, 2: 2.4, 4: 3.2}
+        passes = []
+        for run in study.passes:
+            told = {"seconds": times[run.workers] * (1 + 0.01 * int(run.seed)), "exposed": 0.0}
+            told["elapsed"] = 9.0
+            run = dataclasses.replace(run, machine=machine, quality=0.99, seal="", **told)
+            passes.append(dataclasses.replace(run, seal=run.digest))
+        return rubric.verdict(rubric.judge(rubric.of_passes(passes), floor=0.5, tolerance=0.02))
+
+    assert ", and they took turns on 2 cores." in judged(2)
+    for alone in (judged(4), judged(2, gpus=(records.Gpu("any"),))):
+        assert "turns" not in alone
+        assert "a serial fraction of" in alone
+    assert "says so and names no other cause" in said("More workers than cores take turns")
+
+
+@pytest.mark.parametrize("cell", ["target-code", "lamb-code"])
+def test_a_table_of_published_rows_is_stamped_so(cell):
+    """Beside a text and a figure that said "published" stood "a table made by hand"."""
+    source = next(one.source for one in chapter("10_rubric").nb.cells if one.id == cell)
+    names = {"np": np, "data": data, "records": records, "rubric": rubric}
+    exec("\n".join(source.splitlines()[:-1]), names)
+    (rows,) = [one for one in names.values() if isinstance(one, rubric.Measured)]
+    assert rows.stamp.kind == "published"
+    assert rubric.columns([1, 2], [2, 1], rate=[1, 2], quality=[1, 1]).stamp.kind == "recorded"
+
+
+def test_the_least_number_of_answers_is_told_where_it_is_printed():
+    """Of "the last line printed" the chapter said so, which was the client's delay, two cells on."""
+    cells = chapter("10_rubric").nb.cells
+    (at,) = [at for at, one in enumerate(cells) if "samples_needed" in one.source]
+    assert cells[at + 1].source.startswith("That is the least number of answers")
+
+
+def test_the_figure_of_two_workers_parts_is_stamped_as_their_table():
+    """Of shares that were timed by turns it said that they were of one pass."""
+    cells = {cell.id: cell.source for cell in chapter("10_rubric").nb.cells}
+    for cell in ("live-parts", "live-parts-figure"):
+        assert "turns" in cells[cell]
+        assert "mine.stamp," not in cells[cell]
+
+
 def test_the_noise_of_eight_gpus_decides_about_one_only_by_assumption():
     """A little more noise on one GPU, where none was published, and 0.5 BLEU is undecided."""
     loss, t = 24.59 - 24.423, gate.quantile(49)

@@ -446,3 +446,45 @@ def test_two_questions_about_a_bill_do_not_share_a_name():
     code = "\n".join(task.code)
     assert "def usable(serial, most)" in code
     assert "def stop_at(serial, per_doubling)" in code
+
+
+def test_the_climb_to_twenty_processors_is_more_than_rounding_but_no_step_of_it_is():
+    """The caption said that the marks climb by more than their bars, of each of them."""
+    workers, printed = rates()
+    half = np.where(printed < 100, 0.5, 5)
+    most = dict(
+        zip(workers, fraction((printed - half) / 20.5, np.maximum(workers, 2)), strict=True)
+    )
+    least = dict(
+        zip(workers, fraction((printed + half) / 19.5, np.maximum(workers, 2)), strict=True)
+    )
+    assert all(least[b] < most[a] for a, b in ((8, 12), (12, 16), (16, 20)))
+    assert least[20] > most[8]
+    chart = figures.implied([8, 20], [0.03, 0.05], [0.02, 0.04], [0.04, 0.06], MODEL)
+    assert "From eight to twenty processors the marks climb, in all by more" in chart.see
+
+
+def test_who_takes_a_slow_time_for_t1_has_it_on_top_of_the_fraction():
+    """The caption had him divide by it, which makes a speedup smaller."""
+    run = data.recorded("superlinear").samples[0]
+    assert speedup.speedup(2 * run.median, run.median) > speedup.speedup(run.median, run.median)
+    see = figures.baselines((1,), {1: [run]}).see
+    assert "high above the dashed line for T(1)" in see
+    assert "divides by" not in see
+
+
+def test_one_worker_and_one_of_two_read_alike_but_not_the_same():
+    """Their rates were said to lie on one curve; at equal bytes they are up to 9% apart."""
+    run = data.recorded("superlinear")
+    rate = {
+        (one.given["workers"], one.given["size"] / one.given["workers"]): figures.reading_rate(
+            one, one.median
+        )
+        for one in run.samples
+    }
+    apart = [
+        abs(rate[1, size] / rate[2, size] - 1) for k, size in rate if k == 1 and (2, size) in rate
+    ]
+    assert 0.05 < max(apart) < 0.1
+    assert "less than a tenth above" in figures.reading_rates(run).see
+    assert "They lie on nearly one curve" in cell("superlinear-hump")

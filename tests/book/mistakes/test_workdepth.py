@@ -1,5 +1,6 @@
 """What section 3.6 once said wrongly, or in a way that misled."""
 
+import ast
 import itertools
 import re
 from fractions import Fraction
@@ -88,10 +89,62 @@ def test_a_graph_is_drawn_by_the_rounds_that_its_depth_counts():
     for dag in (graphs.tree_sum(8), graphs.blelloch_scan(8), graphs.tree_sum(13)):
         chart = figures.graph("", dag, {"addition": ["+"]})
         marks = {series.label: series for series in chart.series}
-        assert set(marks) == {"needs", "addition", "given"}
+        assert set(marks) == {"is needed by", "addition", "given"}
         assert marks["addition"].x.max() == graphs.depth(dag)
         assert marks["addition"].x.size == graphs.work(dag)
         assert set(marks["given"].x) == {0}
+
+
+@pytest.mark.parametrize("way", figures.ALL_REDUCES)
+def test_an_arrow_leads_from_a_result_to_what_needs_it_and_its_legend_says_so(way):
+    """From A to B it said that A needs B."""
+    for chart in (figures.exchanged(way, 4), figures.step("overlapped")):
+        (edges,) = (series for series in chart.series if series.kind == "edge")
+        begin, tip = (edges.x[np.flatnonzero(np.isnan(edges.x))[:-1] + i] for i in (1, 2))
+        assert (begin < tip).all()
+        assert edges.label == "is needed by"
+
+
+def test_four_of_eight_clerks_have_nothing_to_do_in_a_tree_of_eight_receipts():
+    """There were eight, and the section asks how many a computation can employ."""
+    for clerks in (4, 8):
+        timetable = graphs.greedy(graphs.tree_sum(8), clerks)
+        assert timetable.makespan == 3
+        assert len({slot.worker for slot in timetable.timeline}) == 4
+    assert CHAPTER["sum-tree"].startswith("Four clerks can do better.")
+
+
+def test_a_parallelism_is_what_work_over_depth_gives_to_a_whole_number():
+    """7,936 over 5 stood there as 1,590."""
+    columns = run("parallelism-code", "parallelism-table").columns
+    rows = zip(columns["work"], columns["depth"], columns["parallelism"], strict=True)
+    for work, depth, parallelism in rows:
+        assert type(parallelism) is int
+        assert abs(parallelism - work / depth) <= 0.5
+
+
+def test_the_total_of_a_scan_is_drawn_with_the_zero_that_goes_on_from_it():
+    """From 31 arrows led to 9, 4 and 3; and a round has more additions than in the drawing by levels."""
+    scan = graphs.blelloch_scan(8)
+    said = graphs.values(scan, [3, 1, 4, 1, 5, 9, 2, 6])
+    chart = figures.graph("", scan, {"addition": ["+"]}, said)
+    (additions,) = (series for series in chart.series if series.label == "addition")
+    assert [word for word in additions.words if not word.isdecimal()] == ["31 → 0"]
+    fourth = [int(word) for word, x in zip(additions.words, additions.x, strict=True) if x == 4]
+    assert sorted(fourth) == [3, 4, 9]
+    assert "So round 4 has three" in CHAPTER["scan-graph-read"]
+
+
+def test_the_gradient_goes_past_the_feed_forward_part_too_and_the_text_says_by_what():
+    dag = figures.without_free(graphs.autograd.dag(block(), graphs.autograd.products))
+    (loss,) = (node for node, weight in dag.nodes(data="weight") if not weight)
+    chain = networkx.dag_longest_path(dag)
+    assert chain[0] == loss
+    past = set(dag.succ[loss]) - set(dag.succ[chain[2]])
+    needed = set(dag.succ[loss]) & set(dag.succ[chain[2]])
+    assert {dag.nodes[node]["label"][-2:] for node in past} == {"dX", "dW"}  # of linear2
+    assert {dag.nodes[node]["label"][-2:] for node in needed} == {"dX", "dW"}  # of out_proj
+    assert "*skip connection*" in CHAPTER["model-skip"]
 
 
 def test_every_task_of_a_watched_schedule_is_a_bar_of_its_own():
@@ -351,6 +404,22 @@ def test_the_products_of_a_block_are_those_that_the_text_counts():
     assert sum(label.endswith("dW") for label in labels) == 4
     assert "a product by weights before it and one after it" in CHAPTER["model-costs"]
     assert "a *feed-forward* part of two more" in CHAPTER["model-costs"]
+
+
+def test_the_columns_of_a_backward_pass_have_the_names_of_the_layers_in_their_turn():
+    """PyTorch itself says in which order it comes by the gradients of the weights."""
+    layer = torch.nn.TransformerEncoderLayer(32, 2, 128, 0.0)
+    turns = []
+    for name, weights in layer.named_parameters():
+        if weights.ndim == 2:
+            weights.register_post_accumulate_grad_hook(lambda _, name=name: turns.append(name))
+    layer(torch.randn(16, 1, 32, requires_grad=True)).sum().backward()
+    (line,) = (one for one in CHAPTER["model-graph"].splitlines() if one.startswith("rounds"))
+    named = ast.literal_eval(line.partition("= ")[2])
+    assert named.pop(0) == "loss"  # the sum that begins it
+    assert named.pop(named.index("attention")) == "attention"  # which has no weights
+    assert len(named) == len(turns)
+    assert all(short in name for short, name in zip(named, turns, strict=True)), turns
 
 
 @pytest.mark.parametrize(("costs", "workers"), [([7, 3, 2, 5, 4, 6], 3), ([1, 1, 8, 2], 2)])

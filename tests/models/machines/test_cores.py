@@ -49,8 +49,9 @@ def test_no_processor_has_two_designs():
         ((*ZEN4, 512, None), ["how fast"]),
         (
             ("GenuineIntel", 6, 85, 512, 3e9),
-            ["how many units a core of 'GenuineIntel', family 6, model 85, has"],
+            ["how many units a core of Intel, family 6, model 85, has"],
         ),
+        (("Maker", 6, 85, 512, 3e9), ["how many units a core of 'Maker', family 6, model 85, has"]),
         (("AuthenticAMD", 25, None, 512, 3e9), ["which core this is"]),
     ],
 )

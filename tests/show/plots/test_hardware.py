@@ -32,8 +32,8 @@ def test_generations_are_multiples_of_the_first():
 def test_published_gains_keep_the_order_of_their_table():
     runs = machines.published_upgrades()
     chart = hardware.published_gains(runs, 1.43)
-    assert series(chart, "as it stands").x.tolist() == [run.gain for run in runs]
-    ends = series(chart, "may be").x.reshape(-1, 3)
+    assert series(chart, "gain").x.tolist() == [run.gain for run in runs]
+    ends = series(chart, "two standard errors").x.reshape(-1, 3)
     assert (ends[:, 1] - ends[:, 0]) / 2 == pytest.approx([run.error for run in runs])
     assert [row[0] for row in chart.rows()] == [run.job.split(" (")[0] for run in runs]
 
@@ -77,16 +77,16 @@ def test_far_bytes_take_as_long_as_all_would_from_memory_where_the_caption_says(
         assert far / rate == pytest.approx(1 / near)  # as long as every byte from memory
         mean = np.interp(100 * far, curve.x, curve.y)
         assert 1.85 < mean < 2
-    assert "nearly doubles the mean time when one byte in so many goes by it" in chart.see
+    assert "Where a byte takes 67 times as long, one such byte in 67 nearly doubles" in chart.see
     assert "as long as all bytes would from memory" in chart.see
 
 
 def test_a_bill_is_the_price_over_the_gain_and_its_bar_follows_the_error():
     runs = machines.published_upgrades()
     chart = hardware.upgrade_bills(runs, 1.2)
-    bills = series(chart, "as it stands")
+    bills = series(chart, "bill")
     assert bills.x == pytest.approx([1.2 / run.gain for run in runs])
-    ends = series(chart, "may be").x.reshape(-1, 3)
+    ends = series(chart, "two standard errors").x.reshape(-1, 3)
     assert ends[:, 0] == pytest.approx([1.2 / (run.gain + run.error) for run in runs])
     assert ends[:, 1] == pytest.approx([1.2 / (run.gain - run.error) for run in runs])
 

@@ -5,18 +5,30 @@ import pytest
 
 from scalelab.show import plots
 from scalelab.show.plots import laws
+from scalelab.show.series import starts
 
 
 def test_the_staircase_goes_from_the_ideal_to_the_measurement_and_each_stair_starts_where_the_last_ended():
     chart = laws.losses(2, {"waiting": 1.7, "idle": 1.8, "compute": 1.5}, 1.6)
-    stairs = chart.series[1]
-    assert stairs.y.tolist() == [1.7, 1.8, 1.5, 1.6]
-    assert stairs.names == ("less waiting", "less idle", "less compute", "measured")
-    begins = [2, *stairs.y[:2]]
-    spans = np.sort([begins, stairs.y[:3]], axis=0)
-    assert stairs.low[:3] == pytest.approx(spans[0])
-    assert stairs.high[:3] == pytest.approx(spans[1])
-    assert stairs.low[3] == stairs.high[3] == 1.6
+    found = by_name(chart)
+    assert found["what is left"].x.tolist() == [1.7, 1.8, 1.5, 1.6]
+    assert chart.y.names == ("less waiting", "less idle", "less compute", "measured")
+    assert chart.y.ticks == tuple(found["what is left"].y) == (4, 3, 2, 1)
+    bars = {
+        name: [(*found[name].x[at : at + 2], found[name].y[at]) for at in starts(found[name])]
+        for name in ("a loss", "a gain")
+    }
+    assert bars == {"a loss": [(1.7, 2, 4), (1.5, 1.8, 2)], "a gain": [(1.7, 1.8, 3)]}
+
+
+@pytest.mark.parametrize("after", [1.4, 3.81, 0.3])
+def test_no_stair_leaves_the_picture_whatever_was_measured(after):
+    """A worker who was disturbed while alone made the last loss a gain, which was above the paper."""
+    chart = laws.losses(2, {"waiting": 1.9, "compute": after}, 1.5)
+    for one in chart.series:
+        known = one.x[np.isfinite(one.x)]
+        assert chart.x.low < known.min()
+        assert known.max() < chart.x.high
 
 
 def test_a_fitted_curve_passes_through_what_was_measured_and_through_its_corners():
@@ -46,7 +58,7 @@ def test_the_two_readings_of_a_share_have_one_value_in_the_table_where_it_was_re
 
 def test_on_one_clock_a_grown_job_has_its_serial_seconds_in_all_that_one_worker_would_do():
     found = by_name(laws.one_clock([0.1]))
-    grown, fixed = found["Gustafson's job, s′ = 0.1"], found["Amdahl's job, s = 0.1"]
+    grown, fixed = found["Gustafson's job, s = 0.1"], found["Amdahl's job, s = 0.1"]
     assert grown.y == pytest.approx([10 / (10 + k * 90) for k in grown.x])
     assert set(fixed.y) == {0.1}
     assert grown.y[0] == fixed.y[0]
@@ -103,6 +115,12 @@ def test_what_a_curve_misses_is_in_percent_of_the_curve():
     assert found["law"].y == pytest.approx([10, -10])
 
 
+def test_the_lowest_of_the_misses_stands_above_the_edge_of_the_picture():
+    """It was a half of a mark."""
+    assert laws.misses("t", [1, 2], [11.0, 18.0], {"law": lambda k: 10.0 * k}).y.low < -11
+    assert laws.misses("t", [1, 2], [11.0, 22.0], {"law": lambda k: 10.0 * k}).y.low == 0
+
+
 def test_the_first_parts_of_the_profilers_rows_are_their_self_times_and_all_of_them_add_up():
     torch = pytest.importorskip("torch")
     square = torch.randn(64, 64, requires_grad=True)
@@ -117,3 +135,5 @@ def test_the_first_parts_of_the_profilers_rows_are_their_self_times_and_all_of_t
     )
     assert max(calls[:, 1]) == pytest.approx(max(row.cpu_time_total for row in rows) / 1e3)
     assert len(set(laws.listed(rows, most=5).y.names)) == 5
+    names = laws.listed(rows, most=len(rows)).y.names
+    assert {"engine: SumBackward0", "SumBackward0"} <= set(names)  # they were cut where they differ

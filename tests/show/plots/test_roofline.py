@@ -27,6 +27,27 @@ def test_each_flat_has_its_name_beside_it_for_all_have_one_look():
     assert [(one.kind, one.tag) for one in flats] == [("dashed", "bf16"), ("dashed", "fp64")]
 
 
+def test_a_higher_flat_is_reached_along_the_slope_from_the_roof_below_it():
+    """It hung in the air, and the corner that the text computes was nowhere."""
+    peaks = {"fp32": 90e9, "int8": 720e9, "bf16": 360e9}
+    *_, int8, bf16 = figures.roofs("t", peaks, LEVELS).series
+    for one, below, peak in ((bf16, 90e9, 360e9), (int8, 360e9, 720e9)):
+        assert one.x[0] == pytest.approx(below / 9e9)
+        assert peak / 9e9 in one.x
+        assert one.y == pytest.approx(roofline.attainable(one.x, peak, 9e9) / 1e9)
+
+
+def test_points_that_move_are_drawn_large_beside_their_slopes():
+    """Over the whole axis two slopes a tenth apart lay on each other."""
+    chart = figures.roofs(
+        "t", PEAKS, {"DRAM": 9e9, "names": 8e9}, {"dot": (0.25, 1e9)}, after={"dot": (0.5, 2e9)}
+    )
+    spans = [one.x.max() / one.x.min() for one in chart.series if one.kind == "line"]
+    assert max(spans) < 1000 < figures.ENDS[1] / figures.ENDS[0]
+    for one in chart.series:
+        assert (chart.x.low < one.x).all()
+
+
 def test_a_slow_flat_begins_with_the_slopes_and_does_not_cross_their_names():
     *slopes, flat = figures.roofs("t", {"fp32": 90e9, "fp16": 1e9}, LEVELS).series
     assert flat.x[0] == min(one.x[0] for one in slopes)

@@ -133,7 +133,14 @@ def _frame(job, took, at, unit, sizes):
         Shape(
             "seconds", "text", _LEFT + _LONG / 2, 11, text=f"K = {now.workers}: {now.seconds:.3g} s"
         ),
-        Shape("paid", "text", 8, _BILLS - 20, text="GPU-seconds paid for a step", align="start"),
+        Shape(
+            "paid",
+            "text",
+            8,
+            _BILLS - 20,
+            text="GPU-seconds paid for a step, in multiples of one GPU's",
+            align="start",
+        ),
         *_lanes(now),
     ]
     for size in took[: at + 1]:

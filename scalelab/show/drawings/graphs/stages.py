@@ -105,7 +105,7 @@ def _drawing(name, parts, stages, microbatches, scale):
     ]
     return Drawing(
         name,
-        f"{name}: {end:g} units of time, {still / stages / end:.1%} of it bubble",
+        f"{name}: {end:g} units of time, {still / stages / end:.1%} of them bubble",
         "Each stage has three rows, for forward passes, F, and the two halves of backward ones, B and W. "
         "Time runs to the right, and the number in a block is its micro-batch. Below are the activations "
         "that each stage holds.",
@@ -197,7 +197,7 @@ def _times(stages, scale):
     yield Shape("rule, in words", "text", _LEFT + 3 * scale, y + 9, text="time")
     for time in range(0, int((_RIGHT - _LEFT) / scale + 0.5) + 1, 6):
         yield Shape(f"time {time}", "text", _LEFT + time * scale, y + 9, text=f"{time}")
-    said = "activations held, in micro-batches"
+    said = "activations held, in micro-batches; stroke: the most so far"
     yield Shape("held", "text", 2, _held_row(0, stages) - 18, text=said, align="start")
 
 

@@ -18,7 +18,7 @@ _WIDE, _HIGH = 360.0, 262.0
 _LEFT, _RIGHT = 80.0, 348.0
 _TOP, _LANE = 20.0, 21.0
 _SUMS, _ROW, _BAR = 152.0, 21.0, 14.0
-_MARK = 14.0
+_MARK = 10.0  # no wider to the right than a restart is long
 _TONES = {"saved": 3, "unsaved": 1, "lost": 2, "saving": 5, "restarting": 4}
 _MACHINES = 4
 
@@ -113,7 +113,8 @@ def _axis(until):
         x = _LEFT + quarter * (_RIGHT - _LEFT) / 4
         word = f"{until * quarter / 4:.4g}" + " min" * (quarter == 4)
         yield Shape(f"tick {quarter}", "line", x, _TOP - 3, 0, bottom - _TOP + 6, weight=0.4)
-        yield Shape(f"time {quarter}", "text", min(x, _WIDE - 28), 8, text=word)
+        at, align = (_WIDE - 1, "end") if quarter == 4 else (x, "middle")
+        yield Shape(f"time {quarter}", "text", at, 8, text=word, align=align)
     for machine in range(_MACHINES):
         y = _TOP + _LANE * (machine + 0.5)
         yield Shape(
@@ -132,14 +133,18 @@ def _run(now, happens, stretches, interval, broken, until):
         width = (one.end - one.start) * scale
         x = _LEFT + one.start * scale + width / 2
         yield Shape(key, "block", x, middle, width, high, tone=_TONES[one.kind])
-    # It stands on blocks that were there before it did, so that none comes to lie over it.
+    if happens == "fails":
+        # What comes next begins here, with no width yet: so it was there before the mark that stands on it.
+        x, tone = _LEFT + now * scale, _TONES["restarting"]
+        yield Shape(f"restarting from {now:.6g}", "block", x, middle, 0, high, tone=tone)
+    # A mark stands on blocks that were there before it did, so that none comes to lie over it.
     for moment, machine in sorted(broken.items()):
         if moment < now or (moment == now and happens != "before"):
             y = _TOP + _LANE * (machine - 0.5)
             yield Shape(
                 f"failure at {moment:g}, saved every {interval:g}",
                 "circle",
-                _LEFT + moment * scale - _MARK / 2 - 1,
+                _LEFT + moment * scale,
                 y,
                 _MARK,
                 _MARK,
@@ -149,14 +154,14 @@ def _run(now, happens, stretches, interval, broken, until):
 
 
 def _rows(spent, until):
-    scale = (_RIGHT - _LEFT - 28) / until
+    scale = (_RIGHT - _LEFT) / until
     for row, (kind, minutes) in enumerate(spent.items()):
         y, width = _SUMS + _ROW * (row - 0.5) + 8, minutes * scale
         yield Shape(f"row {kind}", "text", _LEFT - 6, y, text=kind, align="end")
         yield Shape(f"all {kind}", "block", _LEFT + width / 2, y, width, _BAR, tone=_TONES[kind])
-        yield Shape(
-            f"minutes {kind}", "text", _LEFT + width + 4, y, text=_number(minutes), align="start"
-        )
+        inside = _LEFT + width > _RIGHT - 24
+        x, align = _LEFT + width + (-3 if inside else 4), "end" if inside else "start"
+        yield Shape(f"minutes {kind}, {align}", "text", x, y, text=_number(minutes), align=align)
 
 
 def _caption(now, happens, stretches, broken, restart):

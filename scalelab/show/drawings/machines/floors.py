@@ -167,6 +167,7 @@ def _frame(name, steps, count, machine):
         tuple(shapes),
         {
             "Moves in this step": _told(steps[-1]),
+            "Counted so far": _counted(steps),
             "To and from memory": units.text(count.memory, "B"),
             "To and from a cache": units.text(count.caches, "B"),
             "Computed": units.text(count.flops, "FLOP"),
@@ -266,6 +267,16 @@ def _told(step):
         if way
         else "nothing"
     )
+
+
+def _counted(steps):
+    """Say of how many pieces the bytes and FLOPs are: of one, until the others follow in the same way."""
+    pieces, done = NUMBERS // PIECE, [step.what for step in steps].count("rest")
+    if steps[-1].what == "start":
+        return "nothing yet"
+    if steps[-1].what == "rest":
+        return f"all {pieces:,} pieces" if "d" in steps[-1].places else "all of t"
+    return f"{'all of t, and of d ' if done else ''}piece 1 of {pieces:,}"
 
 
 def _caption(name, steps, count, machine):

@@ -162,7 +162,8 @@ def _bars(crossings, begins, arithmetic, until, now):
         x = _LEFT + third * (_RIGHT - _LEFT) / 3
         word = f"{1e3 * until * third / 3:,.4g}" + " ms" * (third == 3)
         yield Shape(f"tick {third}", "line", x, _AXIS + 6, 0, bottom - _AXIS - 6, weight=0.4)
-        yield Shape(f"time {third}", "text", min(x, _WIDE - 32), _AXIS, text=word)
+        at, align = (_WIDE - 1, "end") if third == 3 else (x, "middle")
+        yield Shape(f"time {third}", "text", at, _AXIS, text=word, align=align)
     for row, (what, begin, seconds) in enumerate(rows):
         y = _AXIS + 6 + _ROW * (row + 0.5)
         width = min(max(now - begin, 0.0), seconds) * scale

@@ -19,7 +19,7 @@ DOUBLINGS = 3  # to 8 workers, whose lanes still can hold their numbers
 MANY = 2**DOUBLINGS
 _WIDE, _HIGH = 360.0, 228.0
 _LEFT, _LONGEST = 8.0, 344.0
-_HEAD, _ALONE, _HEAD_K, _LANES, _LANE = 10.0, 34.0, 72.0, 92.0, 17.0
+_HEAD, _ALONE, _HEAD_K, _LANES, _LANE = 10.0, 34.0, 70.0, 92.0, 17.0
 _TALL, _THIN = 22.0, 14.0
 _STAYS, _DIVIDES, _WAITS, _EXCHANGES, _READ = 2, 3, 0, 4, 1
 TONES = {"divides": _DIVIDES, "one worker alone must do it": _STAYS, "waiting": _WAITS}
@@ -122,8 +122,8 @@ def _job(workers, grows, serial, parallel):
     by = laws.amdahl(workers, own), laws.gustafson(workers, read)
     facts = {
         "Speedup, one length over the other": f"{alone:.4g} / {together:.4g} = {alone / together:.3g}",
-        "s, on one worker": f"{own:.3f}",
-        "s′, on K workers": f"{read:.3f}",
+        "Share on one worker": f"{own:.3f}",
+        "Share on K workers": f"{read:.3f}",
         "By the laws": f"Amdahl {by[0]:.3g}, Gustafson {by[1]:.3g}",
     }
     return _Scene(workers, work / workers, serial, alone, together, facts=facts)
@@ -153,15 +153,15 @@ def _clock(scene, scale, told, read, before=MANY):
         *_pieces(scene, scale, scene.workers, before),
         _stays(scene, scale, scene.workers),
     ]
-    for which, long, y, sign, share in (
-        ("alone", scene.alone, _HEAD, "s", scene.shares[0]),
-        ("K", scene.together, _HEAD_K, "s′", scene.shares[1]),
+    for which, long, y, share in (
+        ("alone", scene.alone, _HEAD, scene.shares[0]),
+        ("K", scene.together, _HEAD_K, scene.shares[1]),
     ):
-        words = f"{scene.stays:.4g} of {long:.4g} s: {sign} = {share:.3f}"
+        words = f"{scene.stays:.4g} of {long:.4g} s: share {share:.3f}"
         if which not in read:
             words = f"{long:.4g} s"
         else:
-            down = _TALL / 2 + 5 if which == "alone" else -12
+            down = _TALL / 2 + 5 if which == "alone" else -11
             line = (_ALONE if which == "alone" else _LANES) + down
             shapes.append(
                 Shape(
@@ -287,8 +287,8 @@ def _lanes(scene, scale):
 
 def _both(scene):
     return (
-        f"One worker: {scene.piece:.4g} s that divide, then {scene.stays:.4g} s that only one can do, so "
-        f"s = s′ = {scene.shares[0]:.3f}."
+        f"One worker: {scene.piece:.4g} s that divide, then {scene.stays:.4g} s that only one can do: a "
+        f"share of {scene.shares[0]:.3f}."
     )
 
 
@@ -309,11 +309,11 @@ def _read(scene, which):
     if which == "K":
         return (
             f"Read on the clock of the {scene.workers}: {scene.stays:.4g} of {scene.together:.4g} s, "
-            f"s′ = {scene.shares[1]:.3f}. This is the share that Gustafson's law asks for."
+            f"a share of {scene.shares[1]:.3f}. It is what Gustafson's law asks for."
         )
     return (
         f"The same {scene.stays:.4g} s on the clock of one worker: {scene.stays:.4g} of {scene.alone:.4g} s, "
-        f"s = {scene.shares[0]:.3f}. This is the share that Amdahl's law asks for."
+        f"a share of {scene.shares[0]:.3f}. It is what Amdahl's law asks for."
     )
 
 

@@ -159,9 +159,8 @@ def _sums(epoch, now):
     """Yield a row for each part: its name, what all have spent on it, and what one worker would."""
     spent, alone = epoch.spent(now), epoch.needed(epoch.end)
     scale = (_RIGHT - _LEFT) / epoch.alone
-    yield Shape(
-        "sums", "text", 2, _SUMS - 17, text="spent by all together, in seconds", align="start"
-    )
+    says = "spent by all, in seconds; stroke: one worker, whole epoch"
+    yield Shape("sums", "text", 2, _SUMS - 16, text=says, align="start")
     for row, part in enumerate(PARTS):
         y, width = _SUMS + _ROW * row, spent[part] * scale
         yield Shape(f"row {part}", "text", _LEFT - 6, y, text=part, align="end")

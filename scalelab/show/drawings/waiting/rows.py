@@ -115,7 +115,7 @@ def watched(
     frame: Callable[[float, float], Frame],
     tones: Mapping[str, int],
 ) -> Drawing:
-    """A day as a drawing: a frame before it begins and one at each moment, told of the moment before."""
+    """A run as a drawing: a frame before it begins and one at each moment, told of the moment before."""
     at = [-1.0, *sorted(set(moments))]
     frames = tuple(frame(before, now) for before, now in zip([-1.0, *at], at, strict=False))
     return Drawing(

@@ -49,8 +49,10 @@ class Stage:
         for seat in seats:
             yield Shape(f"server {seat + 1}", "box", _SERVER[0], _lane(seat), *_SERVER[1:])
         for seat in seats:
-            told = f"{ms(held[seat].left - now)} ms" if seat in held else "free"
-            yield Shape(f"left {seat + 1}", "text", _LEFT_OVER, _lane(seat), text=told)
+            x, told = _SERVER[0], "free"
+            if seat in held:  # its circle has the left side
+                x, told = _LEFT_OVER, f"{ms(held[seat].left - now)} ms"
+            yield Shape(f"left {seat + 1}", "text", x, _lane(seat), text=told)
         for seat, name in enumerate(self.names):
             yield Shape(f"name of {name}", "text", _NAME, _lane(seat), text=name)
         for pool in range(self.pools):

@@ -76,7 +76,13 @@ def test_rows_and_facts_add_the_minutes_up(every):
     for frame, minutes in seen(every):
         shapes = {one.key: one for one in frame.shapes}
         for kind in drawn(every).tones:
-            assert float(shapes[f"minutes {kind}"].text) == minutes.count(kind)
+            (said,) = (
+                one.text for key, one in shapes.items() if key.startswith(f"minutes {kind},")
+            )
+            assert float(said) == minutes.count(kind)
+            assert shapes[f"all {kind}"].width == pytest.approx(
+                minutes.count(kind) * (348 - 80) / 500
+            )
             assert f"{kind} {minutes.count(kind)}" in frame.facts["Minutes of each kind"]
         if minutes:
             assert frame.facts["Safe"] == f"{minutes.count('saved') / len(minutes):.0%} of the time"
@@ -89,6 +95,23 @@ def test_a_mark_stands_in_the_lane_of_the_machine_that_failed(every):
     assert [one.y for one in marks] == [
         lanes[f"lane {BROKEN[moment]}"] for moment in sorted(BROKEN)
     ]
+    assert [(one.x - 80) * 500 / (348 - 80) for one in marks] == pytest.approx(sorted(BROKEN))
+
+
+def test_no_block_is_drawn_over_a_mark():
+    """What first appears later lies on top, so what follows a failure is there before its mark."""
+    things = list(SHOWN["a run that fails"]().things.items())
+    for every in EVERY:
+        for frame in drawn(every).frames:
+            there = {one.key: one for one in frame.shapes}
+            shown = [there[key] for key, _ in things if key in there]
+            for at, mark in enumerate(shown):
+                if mark.kind == "circle":
+                    assert not any(
+                        abs(one.x - mark.x) < (one.width + mark.width) / 2 - 1e-6
+                        for one in shown[at:]
+                        if one.kind == "block" and " from " in one.key
+                    )
 
 
 @intervals

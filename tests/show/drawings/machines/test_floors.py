@@ -30,6 +30,7 @@ def test_all_that_is_read_and_written_is_counted_once(way):
     last = drawn()[way].frames[-1]
     assert last.facts == {
         "Moves in this step": "the other 999 pieces, in the same way",
+        "Counted so far": "all 1,000 pieces",
         "To and from memory": f"{VECTOR * memory} MB",
         "To and from a cache": f"{VECTOR * cache} MB" if cache else "0 B",
         "Computed": f"{FLOPS} MFLOP",
@@ -61,6 +62,14 @@ def test_an_arrow_leads_from_where_a_piece_lies_to_the_arithmetic_or_back(way):
     expected = [("a", "up", "DRAM"), ("b", "up", "DRAM")]
     expected += [("t", "down", t), ("t", "up", t)] if t else []
     assert moved == [*expected, ("c", "up", "DRAM"), ("d", "down", "DRAM")]
+
+
+@ways
+def test_it_is_said_of_how_many_pieces_the_bytes_are(way):
+    """The title has the bytes of all of them, and a step those of one, a thousandth."""
+    for frame in drawn()[way].frames:
+        piece = "kB" in frame.facts["To and from memory"]
+        assert piece == (frame.facts["Counted so far"] == "piece 1 of 1,000")
 
 
 @ways

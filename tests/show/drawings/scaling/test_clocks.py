@@ -57,8 +57,8 @@ def test_the_bars_are_as_long_as_one_worker_and_as_a_team_take(grows):
         said = f"{alone / together:.3g}"
         assert frame.facts["Speedup, one length over the other"].endswith(f"= {said}")
         assert frame.facts["By the laws"] == f"Amdahl {said}, Gustafson {said}"
-        assert frame.facts["s, on one worker"] == f"{10 / alone:.3f}"
-        assert frame.facts["s′, on K workers"] == f"{10 / together:.3f}"
+        assert frame.facts["Share on one worker"] == f"{10 / alone:.3f}"
+        assert frame.facts["Share on K workers"] == f"{10 / together:.3f}"
 
 
 @jobs
@@ -67,7 +67,7 @@ def test_only_the_clock_that_is_read_has_its_share_beside_it(grows):
         for which in ("alone", "K"):
             words = next(one.text for one in frame.shapes if one.key == f"clock {which}")
             line = blocks(frame, f"read {which}")
-            assert ("=" in words) == bool(line)
+            assert ("share" in words) == bool(line)
         assert len(blocks(frame, "lane")) == len(blocks(frame, "piece"))
 
 
