@@ -98,8 +98,8 @@ def test_the_roofline_has_every_device_of_the_panel(panel, book, name):
 
 def test_typed_numbers_move_a_figure_to_the_nearest_stop_and_clearing_forgets_them(panel, book):
     panel.page.get_by_label("Peak, dense").fill("400")
-    panel.page.get_by_label("Memory").fill("2")
-    panel.page.get_by_label("Memory").press("Tab")
+    panel.page.get_by_label("Memory bandwidth").fill("2")
+    panel.page.get_by_label("Memory bandwidth").press("Tab")
     assert kept(panel)["ridge"] == pytest.approx(200)
     panel.open((book / "chapters" / "07_roofline.html").as_uri())
     come(panel, shown, ["H100 SXM", "A100 SXM 80GB"])
