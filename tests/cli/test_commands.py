@@ -182,7 +182,7 @@ def test_what_is_gained_counts_from_the_fewest_workers_whatever_the_order(monkey
         main([*SHORT[:2], "--workers", "4,2"])
     _, head, four, two, *_ = capsys.readouterr().out.splitlines()
     assert re.split(r" {2,}", head)[-2:] == ["speedup over 2", "efficiency over 2"]
-    assert (four.split()[-2:], two.split()[-2:]) == (["1.6", "0.800"], ["1", "1.000"])
+    assert (four.split()[-2:], two.split()[-2:]) == (["1.6", "0.800"], ["1.0", "1.000"])
 
 
 @pytest.mark.parametrize(("more", "device"), [(["--emulate"], "cpu"), ([], "cuda")])

@@ -138,7 +138,7 @@ def _frame(job, took, at, unit, sizes):
             "text",
             8,
             _BILLS - 20,
-            text="GPU-seconds paid for a step, in multiples of one GPU's",
+            text="paid for a step, in steps of one GPU",
             align="start",
         ),
         *_lanes(now),

@@ -197,7 +197,7 @@ def _times(stages, scale):
     yield Shape("rule, in words", "text", _LEFT + 3 * scale, y + 9, text="time")
     for time in range(0, int((_RIGHT - _LEFT) / scale + 0.5) + 1, 6):
         yield Shape(f"time {time}", "text", _LEFT + time * scale, y + 9, text=f"{time}")
-    said = "activations held, in micro-batches; stroke: the most so far"
+    said = "micro-batches held; stroke: the most so far"
     yield Shape("held", "text", 2, _held_row(0, stages) - 18, text=said, align="start")
 
 

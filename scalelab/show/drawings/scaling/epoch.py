@@ -159,7 +159,7 @@ def _sums(epoch, now):
     """Yield a row for each part: its name, what all have spent on it, and what one worker would."""
     spent, alone = epoch.spent(now), epoch.needed(epoch.end)
     scale = (_RIGHT - _LEFT) / epoch.alone
-    says = "spent by all, in seconds; stroke: one worker, whole epoch"
+    says = "spent by all, s; stroke: one worker's epoch"
     yield Shape("sums", "text", 2, _SUMS - 16, text=says, align="start")
     for row, part in enumerate(PARTS):
         y, width = _SUMS + _ROW * row, spent[part] * scale
