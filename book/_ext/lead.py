@@ -75,6 +75,7 @@ def tell(app, page, template, context, doctree):
 
 def setup(app):
     """Connect the above to Sphinx."""
+    app.add_js_file("store.js", priority=100)  # before all that asks for what is kept
     app.add_js_file("progress.js", loading_method="defer")
     app.connect("html-page-context", tell)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -18,8 +18,7 @@
   const name = () => { try { mine.textContent = JSON.parse(localStorage.getItem("scalelab-hardware"))?.device ?? usual; } catch { /* nothing is kept */ } };
   if (mine) {
     name();
-    ["storage", "load", "pageshow", "focus"].forEach((news) => addEventListener(news, name)); // as figures do
-    setTimeout(name, 2000);
+    ["storage", "pageshow"].forEach((news) => addEventListener(news, name)); // as figures do
   }
 
   const here = chapter(location.href), sheet = document.scrollingElement;

@@ -125,7 +125,7 @@
   };
   begin();
   if (sliders.some((slider) => slider.value !== slider.dataset.start)) show();
-  // Named in another tab, or on the page just left, whose words may arrive after this one was opened, with news of them or without.
+  // Named in another tab, or on the page from which one comes back to this one.
   const again = () => {
     const now = read();
     if (JSON.stringify(now) === JSON.stringify(mine)) return;
@@ -133,8 +133,7 @@
     mine = now;
     if (untouched) { begin(); show(); }
   };
-  ["storage", "load", "pageshow", "focus"].forEach((news) => window.addEventListener(news, again));
-  setTimeout(again, 2000);
+  ["storage", "pageshow"].forEach((news) => window.addEventListener(news, again));
   point();
 
   // An address that ends in #fig-pool?servers=4&utilization=0.9 shows the figure of that name with its sliders there.
