@@ -639,3 +639,46 @@ def test_what_is_played_for_seconds_is_no_day():
     """The axis of the day with copies ended after 37 seconds."""
     told = [name for name, source in CELLS.items() if re.search(r"\bdays?\b", source)]
     assert told == ["title"]  # its verse
+
+
+def test_the_tied_waits_are_the_taggers_and_no_other_cell_has_taken_their_name():
+    """The cell once drew from 200 waits of a live run: 58 ms beside the pool's 119."""
+    _, names = ran("queue-simulate")
+    said, _ = ran("tied-code", **names)
+    tied, pool = (int(ms) for ms in re.findall(r"(\d+) ms", said))
+    assert tied == pytest.approx(pool, rel=0.05)
+    taken = [name for name, source in CELLS.items() if re.search(r"^\s*(waited|service) =", source, re.M)]
+    assert taken == ["queue-simulate"]
+
+
+def test_more_conversations_are_inside_at_a_random_moment_than_in_an_average_pass():
+    """By a few percent near the limit: the server of the page, pass by pass, a prompt before any token."""
+    _, names = ran("chat-memory-sizes", machines=machines)
+    _, names = ran("chat-batch-costs", **names)
+    a, b, prompt = (names[one] for one in ("a", "b", "prompt"))
+    for rate, expected in ((10, 57.9), (14, 187)):
+        come = iter(np.cumsum(np.random.default_rng(3).exponential(1 / rate, 60_000)))
+        now, due, inside, passes = 0.0, next(come), 0, 0
+        leave, areas, counts = deque(), [], []
+        while due is not None and now < 2_000:
+            began, there = now, inside
+            while due is not None and due <= now:  # its first token comes with the prompt
+                now += prompt
+                inside += 1
+                leave.append(passes + 499)
+                due = next(come, None)
+            if not inside:
+                now = due
+                continue
+            served = inside
+            now += a + b * served
+            passes += 1
+            while leave and leave[0] <= passes:
+                leave.popleft()
+                inside -= 1
+            if began > 200:
+                areas.append((now - began) * (there + served) / 2)
+                counts.append((now - began, served))
+        length, each = np.transpose(counts)
+        assert each.mean() == pytest.approx(expected, rel=0.04)
+        assert 1.015 < sum(areas) / length.sum() / each.mean() < 1.06
