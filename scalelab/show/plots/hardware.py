@@ -124,7 +124,7 @@ def published_gains(runs: Sequence[upgrades.Upgrade], faster: float) -> Chart:
         {"if all waits for memory,": round(faster, 3), "if nothing does,": 1},
         MLPERF,
         "The jobs stand in the order of the table, each with its uncertainty. The first alone reaches what "
-        "a faster memory can give; the others stay in the lower half, the last two within theirs of no gain. "
+        "a faster memory can give; the others stay in the lower half, the last two with bars that reach no gain. "
         "Where no bar is seen it is shorter than the mark is wide.",
         ("two standard errors either way", "gain of the mean times"),
     )

@@ -149,9 +149,9 @@ def implied(workers: Values, fractions: Values, least: Values, most: Values, sta
             Points("nothing serial", workers, np.zeros(len(workers)), "dashed", tone=0),
         ),
         stamp=stamp,
-        see="From eight to twenty processors the marks climb, in all by more than their bars; from there on "
-        "they stay near one height. The first two bars are the longest: near K = 1 an implied fraction is "
-        "hardly known.",
+        see="From eight to twenty processors the marks climb, until a bar begins above the end of the one at "
+        "eight; from there on they stay near one height. The first two bars are the longest: near K = 1 an "
+        "implied fraction is hardly known.",
     )
 
 

@@ -435,6 +435,13 @@ def test_shares_of_jobs_of_different_sizes_are_told_not_to_be_compared():
     assert "do not rank the jobs" in cell("frontier-jobs-read")
 
 
+def test_the_pair_of_llama_runs_has_one_efficiency_in_the_whole_book():
+    """It once was 0.95 here, from rounded shares of the peak, and 0.93 in 3.9, from TFLOP/s of the same table."""
+    there = "\n".join(one.source for one in chapter("09_cost").nb.cells)
+    pair = re.search(r"Llama 3 405B.*\((8192, 16384), (\d+), (\d+)\)", there)
+    assert f"({pair[1]}, {pair[3]} / {pair[2]})" in cell("frontier-jobs")
+
+
 def test_a_step_does_not_load_the_first_batch():
     task = Notebook(ROOT / "solutions/01_speedup/01_speedup.ipynb").prose
     assert "step has a serial 5 %" not in task

@@ -647,7 +647,9 @@ def test_the_tied_waits_are_the_taggers_and_no_other_cell_has_taken_their_name()
     said, _ = ran("tied-code", **names)
     tied, pool = (int(ms) for ms in re.findall(r"(\d+) ms", said))
     assert tied == pytest.approx(pool, rel=0.05)
-    taken = [name for name, source in CELLS.items() if re.search(r"^\s*(waited|service) =", source, re.M)]
+    taken = [
+        name for name, source in CELLS.items() if re.search(r"^\s*(waited|service) =", source, re.M)
+    ]
     assert taken == ["queue-simulate"]
 
 
