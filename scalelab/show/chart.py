@@ -48,7 +48,7 @@ class Chart:
         """Return the headings of the table twin."""
         bars = words.by_name(self.y, self.series)
         first = f"{self.y.label or 'bar'}: {self.x.label}" if bars else self.x.label
-        return [first, *(series.label for series in self.series)]
+        return [first, *(heading for heading, _ in words.apart(self.y, self.series))]
 
     def rows(self) -> Iterator[list[str]]:
         """Yield the rows of the table twin: the marked points, or a dozen taken evenly from the lines.
@@ -61,5 +61,6 @@ class Chart:
                 yield [name, *(words.beside(one, self.y, tick) for one in self.series)]
             return
         across, up = words.called(self.x), words.called(self.y)
+        columns = [one for _, one in words.apart(self.y, self.series)]
         for x in words.places(self.series):
-            yield [across(x), *(words.at(one, x, up) for one in self.series)]
+            yield [across(x), *(words.at(one, x, up) for one in columns)]

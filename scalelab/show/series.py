@@ -16,8 +16,9 @@ KINDS = ("line", "dashed", "edge", "joined", "points", "band", "part", "lane")
 @dataclass(frozen=True)
 class Axis:
     """One axis: its label, whether it is logarithmic, limits where the data should not choose them, and what
-    its ticks are called where that is not their number. `told` is what its table calls places without a tick.
-    A `bare` one has no ticks: where on it a thing stands only keeps it apart from others.
+    its ticks are called where that is not their number. `told` is what a table calls places without a tick,
+    each in a group that has columns of its own: (place, group, name). A `bare` one has no ticks: where on it
+    a thing stands only keeps it apart from others.
     """
 
     label: str
@@ -26,7 +27,7 @@ class Axis:
     high: float | None = None
     ticks: tuple[float, ...] = ()
     names: tuple[str, ...] = ()
-    told: tuple[tuple[float, str], ...] = ()
+    told: tuple[tuple[float, str, str], ...] = ()
     bare: bool = False
 
 

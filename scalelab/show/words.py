@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def number(value: float) -> str:
 def called(axis: Axis) -> Callable[[float], str]:
     """Return how places on an axis are told: by what they are called, and elsewhere by their numbers."""
     ticks = zip(axis.ticks, axis.names, strict=False)
-    names = dict(axis.told) | {tick: name for tick, name in ticks if name.strip()}
+    names = {tick: name for tick, name in ticks if name.strip()}
     if axis.bare:
         return lambda _: ""
     return lambda place: names.get(float(place), "") or number(place)
@@ -98,6 +99,19 @@ def places(series: Sequence[Points]) -> np.ndarray:
     return xs[np.append(True, ~_near(xs[1:], xs[:-1]))[: xs.size]]
 
 
+def apart(axis: Axis, series: Sequence[Points]) -> Iterator[tuple[str, Points]]:
+    """Yield the columns of a table: the series, or what of each is in each group of a vertical axis."""
+    names = {place: name for place, _, name in axis.told}
+    for group in dict.fromkeys(group for _, group, _ in axis.told):
+        places = [place for place, of, _ in axis.told if of == group]
+        for one in series:
+            here = replace(one, y=np.where(np.isin(one.y, places), one.y, np.nan), words=())
+            called = tuple(names[place] for place in here.y[starts(here)])
+            yield f"{group} {one.label}", replace(here, words=called)
+    if not axis.told:
+        yield from ((one.label, one) for one in series)
+
+
 def at(series: Points, x: float, up: Callable[[float], str] = number) -> str:
     """Return the value of a series at x, read between its points if it is a line, empty where it has none.
 
@@ -129,8 +143,10 @@ def at(series: Points, x: float, up: Callable[[float], str] = number) -> str:
     if same.size:
         if series.low is not None and series.high is not None:
             low, high = series.low[same[0]], series.high[same[0]]
-            spread = f"{number(low)} to {number(high)}"
-            return spread if series.kind == "band" else f"{number(series.y[same[0]])} ({spread})"
+            spread, known = f"{number(low)} to {number(high)}", np.isfinite([low, high]).any()
+            if series.kind == "band":
+                return spread
+            return f"{number(series.y[same[0]])} ({spread})" if known else number(series.y[same[0]])
         return _listed(series.y[same], up)
     if series.kind in ("line", "dashed") and series.x[0] < x < series.x[-1]:
         return number(float(np.interp(x, series.x, series.y)))

@@ -68,6 +68,12 @@ def test_points_with_bars_show_their_interval_in_the_table():
     assert rows == [["1", "2 (1.5 to 2.5)"]]
 
 
+def test_a_point_whose_ends_nobody_knows_has_its_value_alone():
+    """It stood there as "1 ( to )"."""
+    bars = Points("bars", [1, 2], [1, 3], "points", low=[np.nan, 2], high=[np.nan, 4])
+    assert list(chart(bars).rows()) == [["1", "1"], ["2", "3 (2 to 4)"]]
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -306,7 +306,7 @@ def nights(title: str, schedules: Mapping[str, Schedule], long: float) -> Chart:
     first = float(rows)
     for name, one in schedules.items():
         ticks.append(first - (one.workers + 1) / 2)
-        told += [(first - gpu, f"{name}: GPU {gpu}") for gpu in range(1, one.workers + 1)]
+        told += [(first - gpu, f"{name}: GPUs with", f"{gpu}") for gpu in range(1, one.workers + 1)]
         for slot in one.timeline:
             chosen[slot.finish - slot.start >= long - 1e-9].append((slot, first - _at_worker(slot)))
         first -= one.workers + 2

@@ -93,7 +93,7 @@ def _parts(dag, timetable):
 
 
 def _drawing(name, parts, stages, microbatches, scale):
-    end = max(part.finish for part in parts)
+    end = _end(parts)
     moments = [_STEP * turn for turn in range(int(end // _STEP) + 1)]
     moments += [end] * (moments[-1] < end)
     still = sum(
@@ -116,6 +116,10 @@ def _drawing(name, parts, stages, microbatches, scale):
         tones=TONES,
         stamp=MODEL,
     )
+
+
+def _end(parts):
+    return max(part.finish for part in parts)
 
 
 def _frame(name, parts, sizes, scale, before, now):
@@ -276,7 +280,8 @@ def _caption(name, parts, sizes, before, now):
     )
     peak = [max(max(_course(parts, s, time)) for s in range(stages)) for time in (before, now)]
     more = f" More is held than ever before: {peak[1]:g}." if peak[1] > peak[0] else ""
-    return f"Until {now:g}. {rest}{more}"
+    last = f" All {microbatches} micro-batches are done." if now >= _end(parts) else ""
+    return f"Until {now:g}. {rest}{more}{last}"
 
 
 def _why(parts, stage, now):
@@ -285,7 +290,7 @@ def _why(parts, stage, now):
     if mine[0].start >= now:
         return "have nothing to do yet"
     if mine[-1].finish < now:
-        return "have done all of this step"
+        return "have nothing left to do"
     gap = _gaps(parts, stage, now)[-1][1]
     following = next(part for part in mine if part.start >= gap)
     if following.op == "forward":

@@ -109,11 +109,15 @@ def test_both_ways_of_1f1b_are_told_apart_by_a_prime():
     first = DRAWN["1F1B, interleaved"].frames[1].facts["Done in this step"]
     assert first == "stage 1: F1 F2 F3 F1′; stage 2: F1 F2 F3; stage 3: F1 F2"
     assert "Stage 1 waits for a gradient" in DRAWN["GPipe"].frames[6].caption
-    assert (
-        DRAWN["zero bubble, H2"]
-        .frames[-1]
-        .caption.endswith("Stages 1 and 2 have done all of this step.")
-    )
+    assert "Stages 1 and 2 have nothing left to do." in DRAWN["zero bubble, H2"].frames[-1].caption
+
+
+@names
+def test_the_last_frame_and_no_other_says_that_all_is_done(name):
+    """H1 ended on "All stages work", and so as if more were to come."""
+    *before, last = (frame.caption for frame in DRAWN[name].frames)
+    assert last.endswith(f" All {M} micro-batches are done.")
+    assert not any("are done" in caption for caption in before)
 
 
 def test_what_does_not_fit_is_refused():
