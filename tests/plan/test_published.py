@@ -91,7 +91,7 @@ def test_a_run_that_happened_fits_into_its_memory(run):
 
 def test_the_page_shows_the_errors_that_the_code_makes():
     rows = re.findall(
-        r"^\| ([^|]+) \| ([\d,]+) \| ([^|]+) \| ([^|]+) \| ([+-]\d+%) \|$", PAGE, re.MULTILINE
+        r"^\| ([^|]+) \| ([\d,]+) \| ([^|]+) \| ([^|]+) \| ([+−]\d+%) \|$", PAGE, re.MULTILINE
     )
     made = [
         (
@@ -99,7 +99,7 @@ def test_the_page_shows_the_errors_that_the_code_makes():
             f"{run.workers:,}",
             units.text(run.seconds, "s"),
             units.text(seconds, "s"),
-            f"{seconds / run.seconds - 1:+.0%}",
+            f"{seconds / run.seconds - 1:+.0%}".replace("-", "−"),
         )
         for run, seconds in planned.errors()
     ]
