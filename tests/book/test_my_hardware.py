@@ -74,7 +74,7 @@ def test_the_page_says_which_figures_follow_and_what():
     rows = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if " | " in line][1:]
     fits, out, roofs, found, wire, clocks, bill = (what for _, what in rows)
     assert (boxes.HOLDING.follows, fits.split(",")[0]) == ("memory", "capacity")
-    near = "peak and bandwidth, if both are within 1.5 times of"
+    near = "peak and bandwidth, if both are within a factor of 1.5 of those of"
     assert out == clocks == f"{near} a device in one of its boxes"
     assert {one.follows for one in (boxes.BOX, network.BOX, roofline.YOURS, roofline.FOUND)} == {
         "peak bandwidth"
@@ -108,10 +108,10 @@ def test_numbers_of_the_text_are_those_of_the_figures_and_the_catalogue():
     assert len(roofline.FOUND.values) == 3
     assert len(boxes.BOX.values) == len(network.BOX.values) == 4
     assert len(boxes.HOLDING.values) == 6
-    assert "if one of its six devices holds within a tenth as much" in TEXT
+    assert "if it is within 10% of that of one of its six devices" in TEXT
     assert boxes.HOLDING.within == pytest.approx(1.1)
     assert boxes.BOX.within == network.BOX.within == roofline.FOUND.within
-    assert f"within {roofline.FOUND.within:g} times of one" in TEXT
+    assert f"within a factor of {roofline.FOUND.within:g} of those of one" in TEXT
     assert f"section 3.8 computes with {network.LINK.start / 1e9:.0f} GB/s" in TEXT
     assert (
         f"section 3.9 with {cost.LINK.start / 8:g} GB/s, a card of {cost.LINK.start:g} Gbit" in TEXT
