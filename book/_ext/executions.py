@@ -112,9 +112,20 @@ class PutTables(SphinxPostTransform):
             source = nbformat.read(self.env.doc2path(name), as_version=4)
             for claim in claimed(cache.merge_match_into_notebook(source)[1]):
                 outcome = "held" if claim["held"] else "did not hold"
-                told = (_set(claim[part]) for part in ("what", "expected", "here"))
+                numbers = (_short(claim[part]) for part in ("expected", "here"))
+                told = map(_set, (claim["what"], *numbers))
                 rows.append(_row(self._chapter(name, short=True), *told, outcome))
         return _table(("section", "claim", "expected", "here", "outcome"), rows)
+
+
+def _short(text: str) -> str:
+    """Return numbers as the page of notation writes them, 3× and 45%, and the unit of two bounds once.
+
+    >>> _short("1.25 times to 3 times"), _short("at least 3 ×"), _short("-2 % to 25 %"), _short("12 ms")
+    ('1.25 to 3×', 'at least 3×', '-2 to 25%', '12 ms')
+    """
+    text = re.sub(r"^(\S+) (.+) to (\S+) \2$", r"\1 to \3 \2", text)
+    return re.sub(r"(?<=\d) (?:times|×)$", "×", re.sub(r"(?<=\d) %", "%", text))
 
 
 def _set(text: str) -> str:

@@ -449,7 +449,11 @@ def test_the_status_page_has_a_row_for_every_claim_of_every_chapter(tmp_path, mo
     executions = extension("executions")
     claims = {
         "one": [claim("It's fast", least=-1.0, otherwise="Look.")(value) for value in (-1.5, 2.0)],
-        "two": [claim("It waits", most=3.0, unit="s", otherwise="Look.")(1.0)],
+        "two": [
+            claim("It waits", most=3.0, unit="s", otherwise="Look.")(1.0),
+            claim("It gains", least=1.25, most=3.0, unit="times", otherwise="Look.")(1.5),
+            claim("It is late", least=-0.02, most=0.25, unit="%", otherwise="Look.")(0.045),
+        ],
     }
     for name in claims:
         nbformat.write(
@@ -475,5 +479,8 @@ def test_the_status_page_has_a_row_for_every_claim_of_every_chapter(tmp_path, mo
         ("one", "It’s fast", "did not hold"),
         ("one", "It’s fast", "held"),
         ("two", "It waits", "held"),
+        ("two", "It gains", "held"),
+        ("two", "It is late", "held"),
     ]
     assert told[0][2:4] == ["at least −1", "−1.5"]
+    assert [row[2:4] for row in told[3:]] == [["1.25 to 3×", "1.5×"], ["−2 to 25%", "4.5%"]]
