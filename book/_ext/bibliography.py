@@ -13,7 +13,7 @@ import re
 from pybtex.plugin import register_plugin
 from pybtex.style.formatting.plain import Style
 from pybtex.style.sorting.author_year_title import SortingStyle
-from pybtex.style.template import field, sentence
+from pybtex.style.template import field, href, sentence
 
 
 def bare(person):
@@ -41,6 +41,10 @@ class Sources(Style):
         """Return a title as it stands in the file."""
         title = field(which_field)
         return sentence[title] if as_sentence else title
+
+    def format_url(self, e):
+        """Return the address alone: what links to GitHub shows of it owner and repository only."""
+        return href(field("url", raw=True))[field("url", raw=True)]
 
 
 def setup(app):

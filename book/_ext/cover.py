@@ -79,7 +79,7 @@ class Question:
 MAP = (
     Question(
         "What is the serial fraction?",
-        (Section("01_speedup", "3.1 Speedup", "two times"), Section("05_laws", "3.5 Two laws")),
+        (Section("01_speedup", "3.1 Speedup", "two timings"), Section("05_laws", "3.5 Two laws")),
         "seconds that stay",
     ),
     Question(
