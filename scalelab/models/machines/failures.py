@@ -128,9 +128,9 @@ def daly_interval(write: Numbers, mttf: Numbers) -> Answer:
 
 
 def useful_share(interval: Numbers, write: Numbers, restart: Numbers, mttf: Numbers) -> Answer:
-    """The share of the time that becomes lasting work: tau e^(-R/mu) / (mu (e^x - 1)).
+    """The share of the time that becomes lasting work: tau e^(-R/mu) / (mu (e^((tau+delta)/mu) - 1)).
 
-    x = (tau + delta) / mu is what an attempt takes, in mean times between failures.
+    (tau + delta) / mu is what an attempt takes, in mean times between failures.
     Exact for failures at a constant rate; the reciprocal is what `expected_seconds` grows by.
     Source: Daly 2006, doi:10.1016/j.future.2004.11.016. Section 3.2.
 
@@ -154,9 +154,9 @@ def useful_share(interval: Numbers, write: Numbers, restart: Numbers, mttf: Numb
 def expected_seconds(
     useful: Numbers, interval: Numbers, write: Numbers, restart: Numbers, mttf: Numbers
 ) -> Answer:
-    """Expected time of a job with checkpoints and failures: (W / tau) mu e^(R/mu) (e^x - 1).
+    """Expected time of a job with checkpoints and failures: (W / tau) mu e^(R/mu) (e^((tau+delta)/mu) - 1).
 
-    x = (tau + delta) / mu is what an attempt takes, in mean times between failures.
+    (tau + delta) / mu is what an attempt takes, in mean times between failures.
     Exact for failures at a constant rate and work of a whole number of intervals.
     Source: Daly 2006, doi:10.1016/j.future.2004.11.016. Section 3.2.
 
