@@ -5,11 +5,11 @@ import math
 from scalelab.arguments import real
 from scalelab.models.choice import chosen
 from scalelab.models.kernels import roofline
-from scalelab.units import text
+from scalelab.units import alike, text
 
 CPU, GPU = ("cpu",), ("gpu",)
 DEVICES = CPU + GPU
-_SYNCHRONISE = "a missing synchronise: the clock stopped at the launch, not at the end"
+_SYNCHRONIZE = "a missing synchronize: the clock stopped at the launch, not at the end"
 # With the largest factor above the peak that each explains, and where it can happen.
 _OVER_THE_PEAK = (
     (2.0, GPU, "a dense peak drawn for sparse work, or FLOPs counted that a mask skipped"),
@@ -29,7 +29,7 @@ _OVER_THE_PEAK = (
         DEVICES,
         "the peak of another number format, such as float32 drawn where TF32 ran",
     ),
-    (math.inf, GPU, _SYNCHRONISE),
+    (math.inf, GPU, _SYNCHRONIZE),
 )
 _OVER_THE_SLOPE = (
     (
@@ -41,7 +41,7 @@ _OVER_THE_SLOPE = (
         "bytes counted that never moved, such as an operand that stayed on chip or was named twice",
     ),
     (DEVICES, "a slope measured by copies, which also fetch the lines that they overwrite"),
-    (GPU, _SYNCHRONISE),
+    (GPU, _SYNCHRONIZE),
 )
 
 
@@ -112,7 +112,8 @@ def _alarm(rate, roof, unit, reasons, tolerance, device, boosted=""):
     if over <= 1 + tolerance:
         return None
     possible = [why for where, why in reasons if device is None or device in where]
+    of_rate, of_roof = alike([rate, roof], unit, among=[roof])
     return (
-        f"{text(rate, unit)} is {text(over)} times its roof of {text(roof, unit)}, "
+        f"{of_rate} is {text(over)} times its roof of {of_roof}, "
         f"{boosted}and nothing runs above its roof. Look for {'; '.join(possible)}."
     )

@@ -1,7 +1,7 @@
 """What a processor's cores can do at best: cores x clock x units x width (Section 3.7).
 
 A processor tells its vendor, family and model; how many units such a core has stands in the catalogue,
-with its source. What is not told is not guessed: then there is no peak, and it is said what is missing.
+with its source. What is not known is not guessed: then there is no peak, and it is said what is missing.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Theory:
                 f"{self.design.name}: {self.cores} × {units.text(self.clock, 'Hz')} × {self.cycle} FLOP "
                 f"= {units.text(self.peak, 'FLOP/s')}, of which {measured / self.peak:.0%} were measured."
             )
-        said = f"No line of theory here: it is not told {' and '.join(self.missing)}."
+        said = f"No calculated flat here. Not known: {'; '.join(self.missing)}."
         if not self.design or not self.cycle:
             return said
         needed = units.text(measured / self.cores / self.cycle, "Hz", 2)
@@ -130,8 +130,8 @@ def theory(
         missing.append("which core this is")
     elif not core:
         missing.append(
-            f"how many units a core of {_MAKERS.get(str(vendor)) or shown(vendor)}, family {family}, "
-            f"model {model}, has"
+            f"how many units this core has ({_MAKERS.get(str(vendor)) or shown(vendor)}, "
+            f"family {family}, model {model})"
         )
     if vector is None:
         missing.append("how wide its vectors are")

@@ -467,7 +467,7 @@ def test_every_format_that_was_measured_has_a_roof_and_a_row():
     assert list(names["flat"]) == ["fp32", "fp64", "bf16"]
     assert names["known"]["bf16, GFLOP/s"] == 400
     assert 'figures.roofs("Your roofs", flat,' in CELLS["yours-figure"]
-    assert "It is drawn for fp32 alone." in CELLS["yours-theory-text-on"]
+    assert "The calculated flat is drawn for fp32 alone." in CELLS["yours-theory-text-on"]
 
 
 def test_a_heading_announces_only_what_its_section_shows():

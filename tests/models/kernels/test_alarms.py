@@ -50,15 +50,15 @@ def test_cached_data_lift_a_point_over_the_slope_only():
 
 
 @given(st.floats(1.1, 1e6), SIZES)
-def test_a_missing_synchronise_explains_any_height(factor, intensity):
+def test_a_missing_synchronize_explains_any_height(factor, intensity):
     """The clock saw a launch; the rate it gives can be anything."""
     achieved = factor * roofline.attainable(intensity, DENSE, BANDWIDTH)
-    assert "missing synchronise" in alarms.over_the_roof(achieved, intensity, DENSE, BANDWIDTH)
+    assert "missing synchronize" in alarms.over_the_roof(achieved, intensity, DENSE, BANDWIDTH)
 
 
 def test_the_sentence_has_the_rate_the_factor_and_the_roof():
     said = alarms.over_the_roof(1.5e15, 2000, DENSE, BANDWIDTH)
-    assert said.startswith("1.5 PFLOP/s is 1.52 times its roof of 989 TFLOP/s")
+    assert said.startswith("1,500 TFLOP/s is 1.52 times its roof of 989 TFLOP/s")
 
 
 def test_a_table_of_points_is_refused():

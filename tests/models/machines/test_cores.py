@@ -49,9 +49,12 @@ def test_no_processor_has_two_designs():
         ((*ZEN4, 512, None), ["how fast"]),
         (
             ("GenuineIntel", 6, 85, 512, 3e9),
-            ["how many units a core of Intel, family 6, model 85, has"],
+            ["how many units this core has (Intel, family 6, model 85)"],
         ),
-        (("Maker", 6, 85, 512, 3e9), ["how many units a core of 'Maker', family 6, model 85, has"]),
+        (
+            ("Maker", 6, 85, 512, 3e9),
+            ["how many units this core has ('Maker', family 6, model 85)"],
+        ),
         (("AuthenticAMD", 25, None, 512, 3e9), ["which core this is"]),
     ],
 )
@@ -60,7 +63,7 @@ def test_what_is_not_told_is_said_and_not_guessed(told, missing):
     assert found.peak is None
     assert len(found.missing) == len(missing)
     said = found.beside(90e9)
-    assert said.startswith("No line of theory here: it is not told ")
+    assert said.startswith("No calculated flat here. Not known: ")
     assert all(part in said for part in missing)
 
 
