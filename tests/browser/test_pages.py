@@ -96,6 +96,23 @@ ODD_LETTERS = """([least, most]) => [...document.querySelectorAll("main svg:not(
   .map(([size, said]) => `${size.toFixed(1)} px: ${said.slice(0, 40)}`)"""
 LETTERS = [10, 17]  # px
 
+# Of each box that may scroll, whether all of it is seen, and the edges it fades to: before, on the way, at the end.
+FADES = """async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const boxes = [...document.querySelectorAll("article :is(pre, .pst-scrollable-table-container)")];
+  const seen = boxes.map((e) => [e.scrollWidth <= e.clientWidth]);
+  for (const share of [0, 0.5, 1]) {
+    boxes.forEach((e) => { e.scrollLeft = share * (e.scrollWidth - e.clientWidth); });
+    await frame();
+    boxes.forEach((e, i) => {
+      const mask = getComputedStyle(e).maskImage;
+      const both = /calc|, rgb.*, rgb.*, rgb.*, rgb/.test(mask);
+      seen[i].push(mask === "none" ? [] : both ? ["left", "right"] : [/to (left|right)/.exec(mask)[1]]);
+    });
+  }
+  return seen;
+}"""
+
 # How far a colour stands out from what lies behind an element, translucent layers included.
 COLOURS = """
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -164,9 +181,11 @@ UNSEEN_FOCUS = (
 }"""
 )
 
+# What moves by itself; what a reader scrolls is moved by the reader.
 MOVING = """() => [...document.querySelectorAll(":not(svg *, mjx-container *)")].filter((e) =>
   [null, "::before", "::after"].map((part) => getComputedStyle(e, part)).some((style) =>
-    /[1-9]/.test(style.transitionDuration) || style.animationName !== "none"
+    /[1-9]/.test(style.transitionDuration)
+    || (style.animationName !== "none" && !style.animationTimeline?.startsWith("scroll("))
     || style.scrollBehavior === "smooth"))
   .map((e) => e.outerHTML.slice(0, 120))"""
 
@@ -410,6 +429,15 @@ def test_nothing_is_wider_than_the_screen(reader, screen):
 
 def test_a_phone_tears_no_word_of_a_link_and_shows_a_printed_sentence_whole(reader):
     nothing(reader.seen[TORN])
+
+
+def test_what_goes_on_beyond_an_edge_fades_there_and_nothing_else_does(visit, book):
+    one = visit(viewport=PHONE, reduced_motion="reduce")
+    one.open((book / "book/instructor.html").as_uri())
+    seen = one.page.evaluate(FADES)
+    assert {fits for fits, *_ in seen} == {True, False}
+    for fits, *fades in seen:
+        assert fades == ([[], [], []] if fits else [["left"], ["left", "right"], ["right"]])
 
 
 def test_a_tab_names_the_page_and_the_book_once(reader):
