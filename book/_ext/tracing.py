@@ -15,11 +15,11 @@ TOP = 1.2  # the efficiency above which the overlay cuts a line
 WIDE, HIGH = 100, 500  # of the overlay, for a doubling and for an efficiency of 1
 LEFT, RIGHT, UP, DOWN = (
     8,
-    178,
+    170,
     12,
     92,
 )  # the corners of a card's plot; its words stand to the right and below
-APART = 12  # that two words beside each other's plot need, in height
+APART = 14  # that two words beside each other's plot need, in height
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,14 @@ def test_the_filter_is_worked_by_keys_alone(page):
     expect(page.locator(".sl-named")).to_contain_text("usl_raytracer")
 
 
-def test_what_a_key_reaches_is_not_behind_the_picture(page):
+def test_the_picture_leaves_with_the_text_and_takes_no_room_from_the_cards(page):
+    page.set_viewport_size({"width": 1440, "height": 1500})
+    expect(page.locator(".sl-overlay")).to_be_in_viewport()
+    page.locator(f"[id='{ALL[len(ALL) // 2].name}']").scroll_into_view_if_needed()
+    expect(page.locator(".sl-over")).not_to_be_in_viewport()
+
+
+def test_what_a_key_reaches_is_behind_nothing(page):
     page.locator("#sysbench_cpu a").focus()
     for press in ["Tab"] * 12 + ["Shift+Tab"] * 9:
         page.keyboard.press(press)
