@@ -153,16 +153,17 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
             _list(axes, series)
             _fill(axes, series, f"series-{number}")
         named = [series for series in chart.series if series.names]
-        tagged = [series for series in chart.series if series.tag]
+        tags = {at: [one for one in chart.series if _tag_of(one, at)] for at in (0, -1)}
         said = {
             f"series-{number}": series
             for number, series in enumerate(chart.series)
             if series.words and series.kind == "points"
         }
-        if named or tagged or said:
+        if named or any(tags.values()) or said:
             figure.draw_without_rendering()  # or a place in the data is not yet one on the paper
         _number(axes, named)
-        _tag(axes, tagged)
+        for at, tagged in tags.items():
+            _tag(axes, tagged, at)
         _say(axes, said)
         figure.draw_without_rendering()
         _thin(axes)
@@ -390,16 +391,21 @@ def _placed(axes: Axes, x: float, y: float) -> np.ndarray:
     return axes.transData.transform((x, y)) / axes.figure.dpi / POINT
 
 
-def _tag(axes: Axes, lines: list[Points]) -> None:
-    """Write the tag of each line before its first point, from the lowest up and none on another."""
+def _tag_of(line: Points, at: int) -> str:
+    """Return what stands at the first point of a line, 0, or at its last, -1."""
+    return line.end if at else line.tag
+
+
+def _tag(axes: Axes, lines: list[Points], at: int) -> None:
+    """Write the tag of each line beside its first or last point, from the lowest up and none on another."""
     below = -np.inf
-    for tagged in sorted(lines, key=lambda line: line.y[0]):
-        place = float(_placed(axes, tagged.x[0], tagged.y[0])[1])
+    for tagged in sorted(lines, key=lambda line: line.y[at]):
+        x, y = tagged.x[at], tagged.y[at]
+        place = float(_placed(axes, x, y)[1])
         lift = max(0.0, below + 1.1 * SMALL - place)
         below = place + lift
-        _write(
-            axes, tagged.tag, tagged.x[0], tagged.y[0], -5, lift, TONES[tagged.tone % len(TONES)]
-        )
+        aside, colour = 5.0 if at else -5.0, TONES[tagged.tone % len(TONES)]
+        _write(axes, _tag_of(tagged, at), x, y, aside, lift, colour)
 
 
 def _write(

@@ -41,8 +41,8 @@ class Points:
     each other: `y` is its own amount. `lane` draws bars of one thickness, such as tasks in a timeline, with a
     missing value between any two. `edge` draws the arrows of a graph. `words` are written into each bar of a
     lane, or above each mark. `names` are of its points, which are numbered in the picture; `tag` stands
-    before the first point of a line. `tone` picks the colour, so that the same thing keeps its colour from
-    figure to figure: 0 is for what is not data (an ideal line, a limit).
+    before the first point of a line, and `end` behind its last. `tone` picks the colour, so that the same
+    thing keeps its colour from figure to figure: 0 is for what is not data (an ideal line, a limit).
     """
 
     label: str
@@ -55,6 +55,7 @@ class Points:
     names: tuple[str, ...] = ()
     tag: str = ""
     words: tuple[str, ...] = ()
+    end: str = ""
 
     if TYPE_CHECKING:  # numbers are kept as arrays, whatever form they are given in
 
@@ -70,6 +71,7 @@ class Points:
             names: tuple[str, ...] = (),
             tag: str = "",
             words: tuple[str, ...] = (),
+            end: str = "",
         ) -> None: ...
 
     def __post_init__(self) -> None:

@@ -144,7 +144,8 @@ class Replay(Figure):
 
 def _stays(series: Points) -> bool:
     """Whether a script leaves its text where it is."""
-    return bool(series.names or series.tag or (series.words and series.kind == "points"))
+    text = series.names or series.tag or series.end
+    return bool(text or (series.words and series.kind == "points"))
 
 
 def _refuse_changing_words(charts: list[Chart]) -> None:

@@ -14,7 +14,8 @@ from playwright.sync_api import expect
 
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.sliders import Replay, Slider
+from scalelab.show.plots import roofline
+from scalelab.show.sliders import Figure, Replay, Slider
 from scalelab.show.template import rendered
 from tests.browser.conftest import Visit, nothing, visiting
 from tests.browser.figures import Live, made_anew
@@ -158,6 +159,38 @@ def test_a_word_stays_as_far_from_its_mark_as_python_put_it(visit, tmp_path):
     for slider in live.sliders():
         slider.press("End")
         assert np.allclose(live.figure.evaluate(BESIDE), first, atol=1.5)
+
+
+# Of each word that is the name of a line: the number of the series that comes nearest to its middle.
+NEAREST = """(svg) => {
+  const lines = [...svg.querySelectorAll("[id*='-series-'] > path")].map((path) => {
+    const screen = path.getScreenCTM(), length = path.getTotalLength();
+    const at = (i) => path.getPointAtLength(length * i / 500).matrixTransform(screen);
+    return [Number(path.parentNode.id.split("-").pop()), Array.from({ length: 501 }, (_, i) => at(i))];
+  });
+  return Object.fromEntries([...svg.querySelectorAll("text")].map((text) => {
+    const box = text.getBoundingClientRect();
+    const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
+    const away = ([, line]) => Math.min(...line.map((one) => Math.hypot(one.x - x, one.y - y)));
+    return [text.textContent.trim(), lines.sort((a, b) => away(a) - away(b))[0][0]];
+  }));
+}"""
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_name_of_a_roof_stands_nearest_to_that_roof(visit, tmp_path, width):
+    """The flat of bf16 begins at the end of that of fp32, where its name was read as the name of that."""
+    flats = {"fp32": 212e9, "fp64": 116e9, "bf16": 951e9, "int8": 1930e9, "fp16": 2.75e9}
+    slopes = {"DRAM": 84e9, "L3": 238e9, "L2": 467e9, "L1d": 624e9}
+    chart = roofline.roofs("Roofs", flats, slopes)
+    file = tmp_path / "roofs.html"
+    file.write_text(rendered("page.html", title="Roofs", body=Figure(chart).html()))
+    one = visit(plain=True, viewport={"width": width, "height": 900})
+    one.open(file.as_uri())
+    seen = one.page.locator(".sl-figure > svg").evaluate(NEAREST)
+    for turn, series in enumerate(chart.series):
+        for name in filter(None, (series.tag, series.end)):
+            assert seen[name] == turn, name
 
 
 @pytest.mark.parametrize(("motion", "glides"), [("no-preference", True), ("reduce", False)])

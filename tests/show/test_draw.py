@@ -147,8 +147,11 @@ def test_the_number_of_a_point_that_a_line_passes_stands_beside_the_line(kind, r
 
 
 @pytest.mark.parametrize("apart", [1.001, 1.1, 3.0])
-def test_the_tags_of_lines_do_not_lie_on_each_other(apart):
-    lines = [Points(f"line {n}", [1, 2], [apart**n, 2 * apart**n], tag=f"L{n}") for n in range(4)]
+@pytest.mark.parametrize("end", ["tag", "end"])
+def test_the_tags_of_lines_do_not_lie_on_each_other(apart, end):
+    lines = [
+        Points(f"line {n}", [1, 2], [apart**n, 2 * apart**n], **{end: f"L{n}"}) for n in range(4)
+    ]
     chart = Chart("t", Axis("x", True, 0.1), Axis("y", True, 0.5, 200.0), lines)
     picture, _ = draw.svg(chart)
     at = [re.search(rf" y=\"([\d.]+)\"[^>]*>L{n}<", picture) for n in range(4)]

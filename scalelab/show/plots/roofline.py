@@ -45,7 +45,8 @@ def roofs(
 
     `peaks` are flat roofs by number format, `bandwidths` slopes by memory level; the first of each
     make the roof proper. The other slopes end where they meet it, or their flat parts would lie on it.
-    A higher flat begins where its own roof leaves the one below it, so that its corner is seen.
+    A higher flat begins where its own roof leaves the one below it, so that its corner is seen. A slope
+    has its name at its beginning, and of several flats each at its end.
     `theory` is a peak that was calculated, drawn from where it leaves the roof that was measured.
     `after` are points again, where something moved them to.
     """
@@ -65,22 +66,24 @@ def roofs(
         return roofline.attainable(at, *roof) / unit
 
     main, tag = f"{format_name}, from {level}", level if faster else ""
-    series = [Points(main, at, under(at, peak, bandwidth), tone=1, tag=tag)]
+    name = format_name if others else ""
+    series = [Points(main, at, under(at, peak, bandwidth), tone=1, tag=tag, end=name)]
     for tone, (name, value) in enumerate(faster, 3):
         end = roofline.ridge(peak, value)
         slope = _through(end, ends=ends)
         slope = slope[slope <= end]
         series.append(Points(f"from {name}", slope, under(slope, peak, value), tone=tone, tag=name))
     for name, value in others:
-        # Not left of the slopes, where their tags stand.
-        begin = max(roofline.ridge(value, max(bandwidths.values())), float(at[0]))
+        # From a corner of its own, so that no slope's tag stands at its beginning.
+        corners = (roofline.ridge(value, one) for one in (max(bandwidths.values()), bandwidth))
+        begin = next((one for one in corners if one > at[0]), float(at[0]))
         right = np.union1d(at[at >= begin], begin)
         if below := [one for one in peaks.values() if peak <= one < value]:
             begin = roofline.ridge(max(below), bandwidth)
             right = _through(begin, roofline.ridge(value, bandwidth), ends=ends)
             right = right[right >= begin]
         up = under(right, value, bandwidth) if below else np.full_like(right, value / unit)
-        series.append(Points(name, right, up, "dashed", tone=0, tag=name))
+        series.append(Points(name, right, up, "dashed", tone=0, end=name))
     if theory:
         turn = roofline.ridge(theory, bandwidth)
         beyond = _through(corner, turn, ends=ends)
@@ -94,7 +97,8 @@ def roofs(
             names = tuple(by_name)
             series.append(Points(label, x, np.array(y) / unit, "points", tone=tone, names=names))
     reached = np.concatenate([one.y for one in series])
-    before = ends[0] / (3 if moved else 6) if faster else None
+    before = ends[0] / (3 if moved else 8) if faster else None
+    behind = ends[1] * 1.33 ** (1 + max(map(len, peaks))) if others else None
     see = "Left of the corner of a roof its slope is the limit, and right of it the flat."
     if points and not after:
         see = (
@@ -108,8 +112,8 @@ def roofs(
         )
     return Chart(
         title,
-        # The tags of the slopes need room before them.
-        Axis("intensity, FLOP per byte", True, before, ticks=FINE_TICKS if moved else TICKS),
+        # The names of the slopes need room before them, and those of the flats behind.
+        Axis("intensity, FLOP per byte", True, before, behind, FINE_TICKS if moved else TICKS),
         # And a little above and below, lest a number or a tag is cut.
         Axis(unit_name, True, 0.7 * reached.min(), 1.6 * reached.max(), RATES),
         tuple(series),

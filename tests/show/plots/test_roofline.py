@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from scalelab import units
+from scalelab import data, units
+from scalelab.measure import probe
 from scalelab.models.kernels import kernels, roofline
 from scalelab.models.machines import hardware
+from scalelab.show import draw
 from scalelab.show.plots import roofline as figures
 
 PEAKS, LEVELS = {"fp32": 90e9}, {"DRAM": 9e9, "L1": 100e9, "L2": 70e9}
@@ -23,8 +25,39 @@ def test_only_the_roof_proper_has_a_flat_part():
 
 
 def test_each_flat_has_its_name_beside_it_for_all_have_one_look():
-    flats = figures.roofs("t", {"fp32": 90e9, "bf16": 60e9, "fp64": 40e9}, LEVELS).series[-2:]
-    assert [(one.kind, one.tag) for one in flats] == [("dashed", "bf16"), ("dashed", "fp64")]
+    roof, *_, bf16, fp64 = figures.roofs(
+        "t", {"fp32": 90e9, "bf16": 60e9, "fp64": 40e9}, LEVELS
+    ).series
+    assert [one.end for one in (roof, bf16, fp64)] == ["fp32", "bf16", "fp64"]
+    assert [(one.kind, one.tag) for one in (bf16, fp64)] == [("dashed", "")] * 2
+
+
+@pytest.mark.parametrize("type_size", [0.56, 1.05], ids=["desk", "phone"])
+def test_each_name_stands_nearest_to_its_own_line(type_size):
+    """The flat of bf16 began at the end of that of fp32, and there its name was read as the name of that."""
+    record = data.recorded("probe")
+    rates, widths = probe.rates(record), probe.bandwidths(record)
+    peaks = {"fp32": rates["fp32"]} | rates
+    chart = figures.roofs("t", peaks, {"DRAM": widths["DRAM"]} | widths)
+    own = {
+        name: turn for turn, one in enumerate(chart.series) for name in (one.tag, one.end) if name
+    }
+    assert set(own) == {*peaks, *widths}
+    _, axes = draw.drawing(chart)
+    lines = []
+    for one in chart.series:
+        corners = axes.transData.transform(np.column_stack([one.x, one.y]))
+        along = np.linspace(0, len(corners) - 1, 50 * len(corners))
+        at = np.arange(len(corners))
+        lines.append(np.column_stack([np.interp(along, at, side) for side in corners.T]))
+    for text in axes.texts:
+        box = text.get_window_extent()
+        end = box.x0 if text.get_ha() == "left" else box.x1
+        middle = end + ((box.x0 + box.x1) / 2 - end) * type_size, (box.y0 + box.y1) / 2
+        away = [np.hypot(*(line - middle).T).min() for line in lines]
+        assert np.argmin(away) == own[text.get_text()], text.get_text()
+        assert box.x0 >= axes.bbox.x0
+        assert text.get_ha() == "right" or end + box.width * type_size <= axes.figure.bbox.x1
 
 
 def test_a_higher_flat_is_reached_along_the_slope_from_the_roof_below_it():
@@ -48,9 +81,11 @@ def test_points_that_move_are_drawn_large_beside_their_slopes():
         assert (chart.x.low < one.x).all()
 
 
-def test_a_slow_flat_begins_with_the_slopes_and_does_not_cross_their_names():
-    *slopes, flat = figures.roofs("t", {"fp32": 90e9, "fp16": 1e9}, LEVELS).series
-    assert flat.x[0] == min(one.x[0] for one in slopes)
+def test_a_slow_flat_begins_at_a_slope_and_does_not_cross_their_names():
+    for slow, begin in ((4e9, 0.04), (1e9, 1 / 9), (0.1e9, figures.ENDS[0])):
+        *slopes, flat = figures.roofs("t", {"fp32": 90e9, "fp16": slow}, LEVELS).series
+        assert flat.x[0] == pytest.approx(begin)
+        assert flat.x[0] >= min(one.x[0] for one in slopes)
 
 
 def test_a_calculated_roof_begins_where_it_leaves_the_one_that_was_measured():
