@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +20,10 @@ MIME = "application/vnd.scaling-claim+json"  # by which the status page finds wh
 
 @dataclass(frozen=True)
 class Claim:
-    """What should happen, within what, and what to look for where it does not."""
+    """What should happen, which quantity shows it, within what, and what to look for where it does not."""
 
     what: str
+    of: str
     least: float
     most: float
     unit: str
@@ -29,22 +31,27 @@ class Claim:
 
     @property
     def expected(self) -> str:
-        """The bounds as words."""
+        """The bounds as words, with the unit of two once."""
         least, most = (units.text(bound, self.unit) for bound in (self.least, self.most))
         if math.isinf(self.least):
-            return f"at most {most}"
-        return f"at least {least}" if math.isinf(self.most) else f"{least} to {most}"
+            return _set(f"at most {most}")
+        if math.isinf(self.most):
+            return _set(f"at least {least}")
+        return _set(re.sub(r"^(\S+) (.+) to (\S+) \2$", r"\1 to \3 \2", f"{least} to {most}"))
 
     def __call__(self, measured: float) -> Tried:
         """Hold what was measured against the claim."""
         return Tried(self, float(measured))
 
     def __repr__(self) -> str:
-        return f"Claim: {self.what}. Expected: {self.expected}."
+        return f"Claim: {self.what}. {self._bounds()}"
 
     def _repr_html_(self) -> str:
-        said = Markup("<b>Claim.</b> {}. Expected: {}.")
-        return _block("", said.format(self.what, self.expected))
+        said = Markup("<b>Claim.</b> {}.<br>{}")
+        return _block("", said.format(self.what, self._bounds()))
+
+    def _bounds(self):
+        return f"Expected: {self.expected}{f' for {self.of}' if self.of else ''}."
 
 
 @dataclass(frozen=True)
@@ -63,27 +70,28 @@ class Tried:
     def plain(self) -> dict[str, Any]:
         """What the status page lists."""
         no_number = math.isnan(self.measured)
-        here = "no number" if no_number else units.text(self.measured, self.claim.unit)
+        here = "no number" if no_number else _set(units.text(self.measured, self.claim.unit))
         return {
-            "what": self.claim.what,
+            "what": f"{self.claim.what}: {self.claim.of}" if self.claim.of else self.claim.what,
             "expected": self.claim.expected,
             "here": here,
             "held": self.held,
         }
 
     def __repr__(self) -> str:
-        return f"{self._said()}: {self._numbers()}"
+        return f"{self._said()}. {self._numbers()}"
 
     def _said(self):
         return "held here" if self.held else "did not hold here"
 
     def _numbers(self):
-        numbers = f"{self.plain['here']}, expected {self.claim.expected}."
+        of = f"{self.claim.of} = " if self.claim.of else ""
+        numbers = f"Measured: {of}{self.plain['here']}. Expected: {self.claim.expected}."
         return numbers if self.held else f"{numbers} {self.claim.otherwise}"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         mark, kind = ("✓", "sl-held") if self.held else ("✗", "sl-not-held")
-        said = Markup("<b>{} {}.</b> {}: {}")
+        said = Markup("<b>{} {}.</b> {}.<br>{}")
         body = said.format(mark, self._said(), self.claim.what, self._numbers())
         return {
             "text/html": _block(kind, body),
@@ -95,6 +103,7 @@ class Tried:
 def claim(
     what: str,
     *,
+    of: str = "",
     least: float = -math.inf,
     most: float = math.inf,
     unit: str = "",
@@ -102,20 +111,22 @@ def claim(
 ) -> Claim:
     """State what a measurement should give; call the claim with what it gave.
 
-    >>> faster = claim("Two workers are faster than one", least=1.0, otherwise="Are two cores free?")
+    `what` is a sentence, and `of` the quantity that is measured, where the sentence does not name it.
+
+    >>> faster = claim("Two workers beat one", of="S(2)", least=1, otherwise="Are two cores free?")
     >>> faster
-    Claim: Two workers are faster than one. Expected: at least 1.
+    Claim: Two workers beat one. Expected: at least 1 for S(2).
     >>> faster(1.46)
-    held here: 1.46, expected at least 1.
+    held here. Measured: S(2) = 1.46. Expected: at least 1.
     >>> faster(0.93)
-    did not hold here: 0.93, expected at least 1. Are two cores free?
+    did not hold here. Measured: S(2) = 0.93. Expected: at least 1. Are two cores free?
     """
     if not least <= most or (least, most) == (-math.inf, math.inf):
         raise Refusal(
             f"a claim must have a least or a most, in order, got {shown(least)} and {shown(most)}: "
             "say what would refute it"
         )
-    return Claim(what, least, most, unit, otherwise)
+    return Claim(what, of, least, most, unit, otherwise)
 
 
 def claimed(notebook: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -126,6 +137,15 @@ def claimed(notebook: Mapping[str, Any]) -> list[dict[str, Any]]:
         for output in cell.get("outputs", ())
         if MIME in output.get("data", {})
     ]
+
+
+def _set(text: str) -> str:
+    """Return numbers as the prose of the book writes them.
+
+    >>> _set("at least 3 ×"), _set("-2 to 25 %")
+    ('at least 3×', '\N{MINUS SIGN}2 to 25%')
+    """
+    return re.sub(r" (?=[%×]$)", "", re.sub(r"(?<!\w)-(?=\d)", "\N{MINUS SIGN}", text))
 
 
 def _block(kind, body):

@@ -31,9 +31,30 @@ def test_a_claim_holds_within_its_bounds_and_never_for_what_is_no_number(bounds,
         assert (LOOK in said) is not held
 
 
-def test_both_numbers_are_told_with_their_unit():
-    said = repr(claim("It waits", least=0.002, most=0.004, unit="s", otherwise=LOOK)(0.003))
-    assert said == "held here: 3 ms, expected 2 ms to 4 ms."
+@pytest.mark.parametrize(
+    ("unit", "bounds", "measured", "said"),
+    [
+        ("s", (0.002, 0.004), 0.003, "Measured: 3 ms. Expected: 2 to 4 ms."),
+        ("s", (0.0005, 4), 0.003, "Measured: 3 ms. Expected: 500 µs to 4 s."),
+        ("%", (-0.02, 0.25), 0.045, "Measured: 4.5%. Expected: −2 to 25%."),
+        ("×", (3, math.inf), 38.7, "Measured: 38.7×. Expected: at least 3×."),
+        ("times", (0.75, 1.5), 1, "Measured: 1 times. Expected: 0.75 to 1.5 times."),
+    ],
+)
+def test_numbers_are_told_with_their_unit_and_that_of_two_bounds_once(unit, bounds, measured, said):
+    made = claim("It waits", least=bounds[0], most=bounds[1], unit=unit, otherwise=LOOK)
+    assert repr(made(measured)) == f"held here. {said}"
+
+
+def test_what_is_measured_is_told_apart_from_what_is_claimed():
+    made = claim("One is enough", of="S(2)", most=1.1, otherwise=LOOK)
+    assert repr(made) == "Claim: One is enough. Expected: at most 1.1 for S(2)."
+    assert (
+        made(1)
+        ._repr_mimebundle_()["text/html"]
+        .endswith("One is enough.<br>Measured: S(2) = 1. Expected: at most 1.1.</p></div>")
+    )
+    assert made(1).plain["what"] == "One is enough: S(2)"
 
 
 @pytest.mark.parametrize("bounds", [{}, {"least": 2.0, "most": 1.0}, {"least": math.nan}])
