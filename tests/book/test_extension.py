@@ -241,7 +241,8 @@ def small_book(request, tmp_path_factory):
     (folder / "book" / "page.md").write_text(
         "# A page\n\n"
         "Look [there](other.md#somewhere): `queue_of.calls(share=1.5, e)`, `batch_size`, `--out`.\n\n"
-        "```{cite-this-book}\n```\n\n```python\n>>> 1 + 1\n2\n\n```\n"
+        "```{cite-this-book}\n```\n\n```python\n>>> 1 + 1\n2\n\n```\n\n"
+        ":::{table}\n:class: stacked\n\n| word | here | it's |\n|---|---|--:|\n| a | b | 1 |\n\n:::\n"
     )
     (folder / "book" / "other.md").write_text("# Another\n\n(somewhere)=\n## Far down\n\nHere.\n")
     title = nbformat.v4.new_markdown_cell("# A chapter")
@@ -320,6 +321,16 @@ def test_code_among_text_breaks_after_its_punctuation_and_reads_as_it_did(small_
     assert [mark.previous_sibling for mark in code.select("wbr")] == ["queue_", "of.", "calls("]
     assert not short.select("wbr"), "it fits on the next line"
     assert [one.text for one in page.select(".pre.together")] == [option.text] == ["--out"]
+
+
+def test_a_cell_of_a_stacked_table_knows_its_head(small_book):
+    _, page, _ = small_book
+    cells = page.select("table.stacked td")
+    assert [(one["data-head"], one.text) for one in cells] == [
+        ("word", "a"),
+        ("here", "b"),
+        ("it’s", "1"),
+    ]
 
 
 def test_a_doctest_on_a_page_has_no_empty_line_at_its_end(small_book):
