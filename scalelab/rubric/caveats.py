@@ -60,7 +60,7 @@ def _gate(report):
             low, high = quality(row.gate.low), quality(row.gate.high)
             lines.append(
                 f"{workers(row.workers)}: {report.metric} is {quality(abs(row.gate.loss))} {side} "
-                f"than the baseline's, between {low} and {high} with the noise ({LEVEL:.0%} sure of "
+                f"than the baseline's, between {low} and {high} with the noise ({LEVEL:.0%} for "
                 "each end), and the runs cannot tell on which side of "
                 f"{quality(report.limits.tolerance)} it is.{more}"
             )

@@ -2,7 +2,7 @@
 
 from scalelab.arguments import scalar, shown
 from scalelab.rubric.report import Report
-from scalelab.rubric.text import reason
+from scalelab.rubric.text import held, misses, reason, workers
 from scalelab.tables.finding import Finding
 from scalelab.units import text
 
@@ -23,8 +23,8 @@ def of_claim(claim: object, report: Report | None) -> list[Finding]:
         return [error("claim_unreadable", fault, 'Write {"workers": 8, "efficiency": 0.80, ...}.')]
     if report is None:
         return [error("claim_unsupported", "No rows support the claim.", "Mend the record first.")]
-    workers = scalar(claim.get("workers"))
-    row = next((row for row in report.rows if row.workers == workers), None)
+    size = scalar(claim.get("workers"))
+    row = next((row for row in report.rows if row.workers == size), None)
     if row is None:
         sizes = ", ".join(str(row.workers) for row in report.rows)
         fault = f"The claim is about {shown(claim.get('workers'))} workers; measured were {sizes}."
@@ -48,7 +48,8 @@ def _sizes_claimed(row, report):
         remedy = "A speedup without its quality is of another job: claim a row that passes."
         yield error("claim_gate", f"{fault}.", remedy)
     if row.missed:
-        fault = f"{row.workers} workers do not meet: {', '.join(row.missed)}."
+        against = ", and ".join(misses(report, row, name) for name in row.missed)
+        fault = f"{workers(row.workers)} {against}."
         yield error("claim_limits", fault, "Claim a row that meets every limit that was set.")
     if row.eligible and row.workers not in (report.recommended, report.baseline):
         fault = (
@@ -62,17 +63,18 @@ def _values_claimed(claim, row):
     stated = [name for name in CLAIMS if name in claim]
     for name in stated:
         given, measured = scalar(claim[name]), getattr(row, name)
+        called = name.replace("_", " ")
         if measured is None:
-            fault = f"{name} is claimed to be {shown(claim[name])}, and was not measured."
+            fault = f"{called} is claimed to be {shown(claim[name])}, and was not measured."
             yield error(f"claim_{name}", fault, "Measure it, or leave it out.")
         elif not _rounds_to(given, measured):
-            fault = (
-                f"{name} is claimed to be {shown(claim[name])}; the record gives {text(measured)}."
-            )
+            gives = held(measured) if name == "quality" else text(measured)
+            fault = f"{called} is claimed to be {shown(claim[name])}; the record gives {gives}."
             yield error(f"claim_{name}", fault, "Quote what the record gives.")
     missing = [n for n in ("efficiency", "quality", "cost_per_work") if n not in stated]
     if missing:
-        fault = f"The claim does not state: {', '.join(missing)}."
+        left = ", ".join(missing).replace("_", " ")
+        fault = f"The claim does not state: {left}."
         yield Finding("claim_partial", "warning", fault, "Report the tuple, never one hero number.")
 
 

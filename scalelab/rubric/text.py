@@ -35,6 +35,15 @@ def quality(value: float) -> str:
     return text(value, digits=4)
 
 
+def held(value: float) -> str:
+    """Write a quality that a run ended with: below ten with three decimals or more.
+
+    >>> held(1), held(0.8705), held(24.45)
+    ('1.000', '0.8705', '24.45')
+    """
+    return max(quality(value), f"{value:.3f}" if abs(value) < 10 else "", key=len)
+
+
 def workers(count: int) -> str:
     """Write a number of workers in a sentence."""
     return counted(count, grouped=True)
@@ -87,16 +96,16 @@ def verdict(report: Report) -> str:
     if report.recommended is None:
         return f"No configuration can be defended: {_why_none(report)}."
     row = report.row(report.recommended)
-    held = f"{report.metric} held at {quality(row.quality)} and {price(report, row)}"
+    kept = f"{report.metric} held at {held(row.quality)} and {price(report, row)}"
     if row.joules_per_work is not None:
-        held += f" at {text(row.joules_per_work, 'J')}"
+        kept += f" at {text(row.joules_per_work, 'J')}"
     if row.workers == report.baseline:
         base = workers(row.workers)
-        start = f"Stay with the baseline of {base}, with {held}"
+        start = f"Stay with the baseline of {base}, with {kept}"
     else:
         start = (
             f"This workload scales to {workers(row.workers)} at efficiency {text(row.efficiency)}, "
-            f"{text(row.speedup)} times as fast as on {report.baseline}, with {held}"
+            f"{text(row.speedup)} times as fast as on {report.baseline}, with {kept}"
         )
     return f"{start}; {_beyond(report, row)}."
 
@@ -130,14 +139,14 @@ def _against(report, row, other):
             "too few runs to tell"
         )
     if other.missed:
-        return _misses(report, other, other.missed[0])
+        return misses(report, other, other.missed[0])
     if other.time >= row.time:
         return "is no faster" if other.workers == 1 else "are no faster"
     return f"{_does(other, 'cost')} {price(report, other)}"
 
 
-def _misses(report, other, name):
-    """What a row comes to, and the limit it misses by that."""
+def misses(report: Report, other: Scores, name: str) -> str:
+    """Say what a row comes to, and the limit it misses by that."""
     asked = getattr(report.limits, name)
     if name in _MEASURED and getattr(other, name) is None:
         have = "has" if other.workers == 1 else "have"
@@ -183,7 +192,7 @@ def _why_none(report):
     nearest = min(report.rows, key=lambda row: _distance(report, row))
     against = [_against(report, nearest, nearest)]
     if nearest.passes_gate is True:
-        against += [_misses(report, nearest, name) for name in nearest.missed[1:]]
+        against += [misses(report, nearest, name) for name in nearest.missed[1:]]
     return f"{workers(nearest.workers)} {', and '.join(against)}"
 
 

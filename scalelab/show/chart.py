@@ -47,7 +47,10 @@ class Chart:
     def columns(self) -> list[str]:
         """Return the headings of the table twin."""
         bars = words.by_name(self.y, self.series)
-        first = f"{self.y.label or 'bar'}: {self.x.label}" if bars else self.x.label
+        first = self.x.label
+        if bars:  # a single series may be called as the axis is
+            named = self.y.label or "bar"
+            first = named if first == self.series[0].label else f"{named}: {first}"
         return [first, *(heading for heading, _ in words.apart(self.y, self.series))]
 
     def rows(self) -> Iterator[list[str]]:

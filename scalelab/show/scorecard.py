@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scalelab.rubric.report import Report
 
 _POINTS = 60
+_SURE = f"{LEVEL:.0%} for each end"
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LAWS = {"strong": ("Amdahl", BY_NAME["amdahl"]), "weak": ("Gustafson", BY_NAME["gustafson"])}
 
@@ -34,7 +35,7 @@ def scores(report: Report) -> Table:
     count, write, lots = _priced(report)
     columns: dict[str, list] = {
         "K": [row.workers for row in rows],
-        "T(K)": units.column([row.seconds for row in rows], "s"),
+        "T(K)": _times([row.seconds for row in rows]),
         "speedup": [f"{row.speedup:.2f}" for row in rows],
         "efficiency": [units.share(row.efficiency) for row in rows],
         **_split(rows),
@@ -43,7 +44,6 @@ def scores(report: Report) -> Table:
     }
     if report.work_stated:  # else a run is the unit, and its price stands there already
         columns[f"$/{lots}"] = [write(count * row.cost_per_work) for row in rows]
-        columns[f"{lots}/$"] = [write(row.work_per_cost / count) for row in rows]
     if any(row.joules_per_work is not None for row in rows):
         columns["J/work"] = units.column([row.joules_per_work for row in rows], none="–")
     if any(row.grams is not None for row in rows):
@@ -71,7 +71,7 @@ def gates(report: Report) -> Table:
         "K": [row.workers for row in rows],
         "runs": [row.runs for row in rows],
         "gate": [row.gate.verdict for row in rows],
-        f"loss of quality ({LEVEL:.0%} each end)": [_loss(row, report) for row in rows],
+        f"loss of quality ({_SURE})": [_loss(row, report) for row in rows],
         "limits": [", ".join(row.missed) or "met" for row in rows],
         "Karp-Flatt": [_implied(row) for row in rows],
     }
@@ -99,7 +99,7 @@ def certain(report: Report) -> Table:
         f"$/{lots}": [_between(row.cost_spread.times(count), units.text) for row in rows],
         "quality": [row.gate.verdict for row in rows],
     }
-    return table(columns, f"{report.name}: how sure, {LEVEL:.0%} of each end", stamp=report.stamp)
+    return table(columns, f"{report.name}: how sure, {_SURE}", stamp=report.stamp)
 
 
 def supported(report: Report, workers: int, **stated: float) -> Table:
@@ -118,7 +118,7 @@ def supported(report: Report, workers: int, **stated: float) -> Table:
         ],
         "verdict": list(answers.values()),
     }
-    title = f"{report.name}: a claim about {units.counted(workers)}, each end {LEVEL:.0%}"
+    title = f"{report.name}: a claim about {units.counted(workers)}, {_SURE}"
     return table(columns, title, stamp=report.stamp)
 
 
@@ -270,15 +270,29 @@ def _quality(value, report):
     return f"{value:.{min(12, max(needed, 3 if largest < 10 else 2))}f}"
 
 
+def _times(seconds):
+    """Write times to three figures, and a last 0 as well where one of them has decimals: 2.00 beside 1.32."""
+    cells = units.column(seconds, "s")
+    return [_filled(cell) for cell in cells] if any("." in cell for cell in cells) else cells
+
+
+def _filled(cell):
+    number, _, unit = cell.partition(" ")
+    lacks = 3 - sum(letter.isdigit() for letter in number.lstrip("0."))
+    if lacks > 0:
+        number += "." * ("." not in number) + "0" * lacks
+    return f"{number} {unit}"
+
+
 def _amount(value):
     """Write dollars with cents, and small ones with three figures."""
     return f"{value:,.2f}" if value >= 0.1 else units.text(value)
 
 
 def _bills(costs):
-    """Write what runs cost in dollars, or in millionths where none comes to a cent."""
+    """Write what a run costs, or a million of them where none comes to a cent."""
     if max(costs) < 0.01:
-        return {"µ$/run": [f"{1e6 * cost:,.2f}" for cost in costs]}
+        return {"$/10⁶ runs": [f"{1e6 * cost:,.2f}" for cost in costs]}
     return {"$/run": [_amount(cost) for cost in costs]}
 
 

@@ -110,7 +110,7 @@ def implied(report: Report) -> Chart:
     return Chart(
         "The serial fraction that each row implies",
         Axis("workers K", log=True, ticks=tuple(workers)),
-        Axis("Karp and Flatt's e", low=0.0),
+        Axis("Karp-Flatt number e", low=0.0),
         (
             Points("of each row", workers, fraction, "points", tone=1),
             Points("a serial part alone", line, np.full(line.size, report.serial.value), tone=2),
@@ -118,8 +118,8 @@ def implied(report: Report) -> Chart:
             Points("grows with log K", line, grows * fraction[-1] / grows[-1], tone=4),
         ),
         stamp=report.stamp,
-        see="No single cause runs through the points: they fall as one of the curves does, and end rising "
-        "as another.",
+        see="No single cause runs through the points: at first they fall like a cost of the second worker, "
+        "and at the end they rise like one that grows with log K.",
     )
 
 
@@ -137,7 +137,7 @@ def sure(report: Report) -> Chart:
         Axis("efficiency", low=0.0),
         (
             Points(
-                "median, 95% of each end",
+                "median, 95% for each end",
                 workers,
                 [row.efficiency for row in report.rows],
                 "points",

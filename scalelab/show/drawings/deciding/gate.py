@@ -117,12 +117,12 @@ def _frame(runs, answers, done, counts, tolerance, sizes, metric, across, lost):
         _caption(now, count, tolerance, sizes, metric),
         tuple(shapes),
         {
-            "The loss lies between": f"{now.low:.2f} and {now.high:.2f} {metric}"
+            "The loss lies between": f"{_cents(now.low)} and {_cents(now.high)} {metric}"
             if now
             else "anything",
             "Answer": now.verdict if now else "none",
             "Runs in all": str(2 * count),
-            "Runs of each to decide": (str(now.runs) if now and now.runs else "–"),
+            "Runs of each to decide": (f"{now.runs:,}" if now and now.runs else "–"),
         },
     )
 
@@ -162,6 +162,11 @@ def _answer(answer, count, y, lost):
     yield Shape(f"word {count}", "text", _RIGHT + 6, y, text=answer.verdict, align="start")
 
 
+def _cents(value):
+    """Write to the hundredth, and what rounds to nothing without a sign."""
+    return f"{round(value, 2) + 0.0:.2f}"
+
+
 def _caption(now, count, tolerance, sizes, metric):
     if now is None:
         return (
@@ -176,4 +181,4 @@ def _caption(now, count, tolerance, sizes, metric):
     runs = (
         "A run of each: they differ" if count == 1 else f"The means of {count} runs of each differ"
     )
-    return f"{runs} by {now.loss:.2f} {metric}. {where}"
+    return f"{runs} by {_cents(now.loss)} {metric}. {where}"

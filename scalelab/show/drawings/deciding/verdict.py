@@ -97,8 +97,8 @@ def _steps(report):
     most, base = rows[-1], report.row(report.baseline)
     lead = max(rows, key=lambda row: row.speedup)
     steps = [
-        (_State(), f"{len(rows)} sizes of one job: {base.seconds:g} s on {units.counted(base.workers)}, "
-                   f"{most.seconds:g} s on {most.workers}. Which of them can be defended?"),
+        (_State(), f"{len(rows)} sizes of one job: {base.seconds:,g} s on {units.counted(base.workers)}, "
+                   f"{most.seconds:,g} s on {most.workers}. Which of them can be defended?"),
         (_State(("speedup",)), f"Speedup: how much sooner? {units.counted(lead.workers)} lead with "
                                f"{lead.speedup:.2f} times, and most slides end here."),
     ]  # fmt: skip
@@ -110,18 +110,18 @@ def _steps(report):
         before = [row for row in rows if _in(row, asked)]
         asked = (*asked, column)
         gone = [row.workers for row in before if not _in(row, asked)]
-        steps.append((_State(seen, asked), f"{says} {_closes(gone)}"))
+        steps.append((_State(seen, asked), f"{says}: {_dropped(gone, len(before) < len(rows))}."))
 
     if limits.deadline is not None:
         need = base.seconds / limits.deadline
-        gate("speedup", f"A deadline of {limits.deadline:g} s asks for a speedup of {need:.3g}.")
+        gate("speedup", f"A deadline of {limits.deadline:,g} s asks for a speedup of {need:.3g}")
     seen = (*seen, "efficiency")
     steps.append(
         (_State(seen, asked), f"Efficiency: what did the workers do meanwhile? On {most.workers}, "
                               f"{1 - most.efficiency:.0%} of what was paid bought no work.")
     )  # fmt: skip
     if limits.floor:
-        gate("efficiency", f"The floor is an efficiency of {limits.floor:.2f}.")
+        gate("efficiency", f"The floor is an efficiency of {limits.floor:.2f}")
     seen = (*seen, "quality")
     worst = max(row.gate.loss for row in rows)
     lost = f"at most {worst:.3g} of {report.metric}" if worst > 1e-12 else "nothing"
@@ -129,7 +129,7 @@ def _steps(report):
         (_State(seen, asked), f"Quality: was it the same job? What is drawn is the loss against "
                               f"{units.counted(base.workers)}, {lost}.")
     )  # fmt: skip
-    gate("quality", f"The tolerance is a loss of {limits.tolerance:g}.")
+    gate("quality", f"The tolerance is a loss of {limits.tolerance:g}")
     seen = _COLUMNS
     cheap, dear = (pick(rows, key=lambda row: row.cost) for pick in (min, max))
     steps.append(
@@ -137,15 +137,15 @@ def _steps(report):
                               f"${dear.cost:.2f} on {dear.workers}.")
     )  # fmt: skip
     if limits.budget is not None:
-        gate("cost", f"The budget is ${limits.budget:.2f}.")
+        gate("cost", f"The budget is ${limits.budget:.2f}")
     steps.append((_State(seen, asked, chosen=True), _conclusion(report)))
     return steps
 
 
-def _closes(gone):
+def _dropped(gone, others):
     if not gone:
-        return "It closes for nobody who is left."
-    return f"It closes for {_listed(gone)}."
+        return "nobody else drops out" if others else "nobody drops out"
+    return f"K = {_listed(gone)} {'drop' if len(gone) > 1 else 'drops'} out"
 
 
 def _listed(sizes):

@@ -51,6 +51,13 @@ def place():
     return lambda loss: zero + loss / TOLERANCE * (most - zero)
 
 
+def test_no_end_is_less_than_nothing_by_nothing_and_thousands_are_told_apart():
+    """There stood "-0.00 and 0.75 BLEU", and 3039 where the text has 3,127."""
+    first = drawn("0.5 truly lost").frames[1].facts
+    assert first["The loss lies between"] == "0.00 and 0.75 BLEU"
+    assert drawn("0.29 truly lost").frames[3].facts["Runs of each to decide"] == "3,039"
+
+
 @ways
 def test_every_interval_is_that_of_the_formula_and_stays_when_runs_are_added(way):
     across = place()

@@ -109,6 +109,18 @@ def test_bars_are_as_long_as_their_numbers_and_a_stroke_stands_where_the_demand_
             assert (bar.x + bar.width / 2 >= stroke.x - 1e-9) == keeps[k]["speedup"]
 
 
+def test_each_demand_says_who_drops_out():
+    """A column "closed for" sizes, and "for nobody who is left" where nobody was left."""
+    said = [frame.caption for frame in drawn("done in five minutes").frames]
+    assert [one.partition(": ")[2] for one in said if "drop" in one] == [
+        "K = 1, 2, 4, 8 and 16 drop out.",
+        "K = 32 drops out.",
+        "nobody else drops out.",
+    ]
+    lower = [frame.caption for frame in drawn("32 ended at 0.860, floor 0.40").frames]
+    assert "The floor is an efficiency of 0.40: nobody drops out." in lower
+
+
 def test_quality_is_drawn_as_what_was_lost():
     last = things(drawn("32 ended at 0.860, floor 0.40").frames[-1])
     assert last["bar quality 32"].width == pytest.approx(26 * 0.011 / 0.005)
