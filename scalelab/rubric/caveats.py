@@ -96,7 +96,7 @@ def _unsure(report):
     sooner, used = row.speedup_spread, row.efficiency_spread
     return (
         f"{workers(row.workers)}: the speedup lies between {text(sooner.low)} and {text(sooner.high)}, "
-        f"the efficiency between {text(used.low)} and {text(used.high)} ({LEVEL:.0%} sure of each "
+        f"the efficiency between {text(used.low)} and {text(used.high)} ({LEVEL:.0%} for each "
         f"end), and the runs cannot tell whether it {open_}. Repeat each size."
     )
 
