@@ -26,7 +26,7 @@ from scalelab.measure.host.machine import this_machine
 from scalelab.show.claims import claimed
 
 PAGE = "book/status"
-HEADINGS = ("chapter", "executed", "seconds", "machine", "Python", "NumPy", "torch")
+HEADINGS = ("chapter", "executed", "seconds")
 KEPT = ("name", "system", "python", "numpy", "torch")
 STAMP = re.compile(r'<span class="(sl-stamp [\w -]+)">(.*?)</span>', re.DOTALL)
 
@@ -95,15 +95,19 @@ class PutTables(SphinxPostTransform):
         here = {name: asdict(this_machine())[name] for name in KEPT}
         ended = {name: one["mtime"] for name, one in runs.items()}
         where = remember(self._cache / "machines.json", ended, here)
+        same, differ = shared({name: _facts(where[name]) for name in runs})
         rows = []
         for name, one in runs.items():
             at = f"{datetime.fromtimestamp(one['mtime']):%Y-%m-%d %H:%M}"
-            machine = f"{where[name]['name']}, {where[name]['system']}"
-            versions = [where[name][key] for key in ("python", "numpy", "torch")]
-            row = _row(self._chapter(name), at, f"{round(one['runtime'])}", machine, *versions)
+            facts = [_facts(where[name])[what] for what in differ]
+            row = _row(self._chapter(name), at, f"{round(one['runtime'])}", *facts)
             rows.append(nodes.row("", *row.children, ids=[nodes.make_id(name)]))
         total = sum(round(one["runtime"]) for one in runs.values())  # of what the rows show
-        return _table(HEADINGS, [*rows, _row("together", "", f"{total}", "", "", "", "")])
+        last = _row("together", "", f"{total}", *("" for _ in differ))
+        table = _table((*HEADINGS, *differ), [*rows, last], "runs", "totals", right=[2])
+        if same:
+            table.insert(0, nodes.title("", f"The same for all: {', '.join(same)}"))
+        return table
 
     def _claims(self, runs) -> nodes.Element:
         """Return a row for each claim of a chapter, in their order."""
@@ -111,11 +115,31 @@ class PutTables(SphinxPostTransform):
         for name in runs:
             source = nbformat.read(self.env.doc2path(name), as_version=4)
             for claim in claimed(cache.merge_match_into_notebook(source)[1]):
-                outcome = "held" if claim["held"] else "did not hold"
+                outcome = "held" if claim["held"] else nodes.strong("", "did not hold")
                 numbers = (_short(claim[part]) for part in ("expected", "here"))
                 told = map(_set, (claim["what"], *numbers))
                 rows.append(_row(self._chapter(name, short=True), *told, outcome))
-        return _table(("section", "claim", "expected", "here", "outcome"), rows)
+        held = sum(row[-1].astext() == "held" for row in rows)
+        last = _row("together", "", "", "", f"{held} of {len(rows)}")
+        heads = ("section", "claim", "expected", "here", "outcome")
+        return _table(heads, [*rows, last], "claims", "totals")
+
+
+def _facts(run: dict) -> dict[str, str]:
+    versions = {what: run[what.lower()] for what in ("Python", "NumPy", "torch")}
+    return {"machine": f"{run['name']}, {run['system']}", **versions}
+
+
+def shared(facts: dict[str, dict[str, str]]) -> tuple[list[str], list[str]]:
+    """Return what all runs have in common, in words, and the names of what differs.
+
+    >>> shared({"a": {"machine": "EPYC", "torch": "2"}, "b": {"machine": "EPYC", "torch": "3"}})
+    (['EPYC'], ['torch'])
+    """
+    first = next(iter(facts.values()), {})
+    differ = [what for what in first if len({one[what] for one in facts.values()}) > 1]
+    same = {what: value for what, value in first.items() if what not in differ}
+    return [v if what == "machine" else f"{what} {v}" for what, v in same.items()], differ
 
 
 def _short(text: str) -> str:
@@ -135,11 +159,15 @@ def _set(text: str) -> str:
     )
 
 
-def _table(headings, rows) -> nodes.table:
+def _table(headings, rows, *classes, right=()) -> nodes.table:
+    """Return a table; the columns at `right` are numbers to be added."""
     columns = [nodes.colspec(colwidth=1) for _ in headings]
-    head = nodes.thead("", _row(*headings))
-    group = nodes.tgroup("", *columns, head, nodes.tbody("", *rows), cols=len(headings))
-    return nodes.table("", group, classes=["colwidths-auto", "runs"])
+    head = _row(*headings)
+    for entry in (row[at] for row in (head, *rows) for at in right):
+        entry["classes"].append("text-right")
+    body = (nodes.thead("", head), nodes.tbody("", *rows))
+    group = nodes.tgroup("", *columns, *body, cols=len(headings))
+    return nodes.table("", group, classes=["colwidths-auto", *classes])
 
 
 def _row(*cells) -> nodes.row:

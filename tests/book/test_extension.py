@@ -456,6 +456,14 @@ def test_a_run_keeps_the_machine_it_was_first_seen_on(tmp_path):
     assert remember(file, {"a": 1.5}, {"name": "new"}) == {"a": {"name": "new", "ended": 1.5}}
 
 
+def test_what_all_runs_share_is_told_once_and_what_differs_in_each_row():
+    shared = extension("executions").shared
+    one, other = {"machine": "EPYC", "torch": "2"}, {"machine": "EPYC", "torch": "3"}
+    assert shared({"a": one, "b": one}) == (["EPYC", "torch 2"], [])
+    assert shared({"a": one, "b": other}) == (["EPYC"], ["torch"])
+    assert shared({}) == ([], [])
+
+
 def test_the_status_page_has_a_row_for_every_claim_of_every_chapter(tmp_path, monkeypatch):
     executions = extension("executions")
     claims = {
@@ -485,7 +493,8 @@ def test_the_status_page_has_a_row_for_every_claim_of_every_chapter(tmp_path, mo
     env = SimpleNamespace(doc2path=lambda name: tmp_path / f"{name}.ipynb")
     page = SimpleNamespace(_cache=tmp_path, env=env, _chapter=lambda name, short: nodes.Text(name))
     table = executions.PutTables._claims(page, list(claims))
-    told = [[cell.astext() for cell in row.children] for row in table.findall(nodes.row)][1:]
+    _, *told, last = [[cell.astext() for cell in row.children] for row in table.findall(nodes.row)]
+    assert last == ["together", "", "", "", "4 of 5"]
     assert [(row[0], row[1], row[-1]) for row in told] == [
         ("one", "It’s fast", "did not hold"),
         ("one", "It’s fast", "held"),
