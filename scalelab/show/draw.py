@@ -47,6 +47,7 @@ SMALL = 12.0  # of what is written inside the picture or a bar, in points; figur
 BAR = 13  # of a bar with a word in it, in points
 TALL = 4.6  # of a picture of more rows of such bars than MOST_ROWS, in inches
 MOST_ROWS = 10
+LOW, LOW_ROWS = 2.3, 3.0  # of a picture of so few rows that nothing is read off, in inches
 DIGIT, DIGIT_TALL = 0.64, 0.9  # of a digit and the air around it, of the size of its type
 AT_MARK, LIFTED = (
     4.0,
@@ -69,7 +70,7 @@ def png(chart: Chart, dpi: int = 150) -> bytes:
     """Return the chart as a PNG with its legend, for print and for viewers without HTML."""
     figure, axes = drawing(chart)
     named = any(series.names or series.words for series in chart.series)
-    if named or len(chart.series) > MOST_INSIDE:
+    if named or len(chart.series) > MOST_INSIDE or figure.get_figheight() == LOW:
         for columns in range(4 if named else 2, 0, -1):
             legend = figure.legend(
                 loc="outside lower center", ncols=columns, fontsize=8, frameon=False
@@ -141,6 +142,8 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
         x, y = limits([chart])
         if any(_worded(series) for series in chart.series) and (y.high or 0) > MOST_ROWS:
             figure.set_figheight(TALL)
+        if y.bare and (y.high or 0) <= LOW_ROWS:
+            figure.set_figheight(LOW)
         FigureCanvasAgg(figure)
         axes = figure.subplots()
         for name, axis in (("x", x), ("y", y)):

@@ -14,6 +14,7 @@ from scalelab.models.graphs import dags, rank_dags, schedule, workdepth
 from scalelab.models.graphs.timeline import Schedule
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
+from scalelab.show.draw import LOW_ROWS
 from scalelab.show.plots import MODEL, POWERS
 from scalelab.show.plots.arrows import arrows
 
@@ -92,9 +93,9 @@ def graph(
 ) -> Chart:
     """A DAG by rounds, from left to right: arrows, and tasks marked by their kind.
 
-    `words` stand at the tasks, with the 0 that a scan writes over its total, and `rounds` are what their
-    columns are called. What costs nothing is drawn only where it is given, in round 0; the arrows lead past
-    the rest.
+    `words` stand at the tasks, with the 0 that a scan writes over its total, and `rounds` are the layers that
+    its columns are. What costs nothing is drawn only where it is given, in round 0; the arrows lead past the
+    rest, and below a task that they would run through.
     """
     visible = without_free(dag)
     zeros = [node for node, op in dag.nodes(data="op") if op == "zero"]
@@ -106,22 +107,30 @@ def graph(
         name = kind.get(label, "other") if visible.nodes[node]["weight"] else "given"
         marked.setdefault(name, []).append(node)
     wide, high = max(level.values()) + 0.5, max(place.values()) + 0.6
-    ends = [(level[a], place[a], level[b], place[b]) for a, b in visible.edges]
-    series = [arrows("is needed by", ends, wide + 0.5, high - 0.4)]
+    spots = {(level[node], place[node]) for node in visible}
+    ends: list[tuple[float, ...]] = []
+    for a, b in visible.edges:
+        between = {(one, place[a]) for one in range(level[a] + 1, level[b])}
+        bent = (0.4,) if place[a] == place[b] and between & spots else ()
+        ends.append((level[a], place[a], level[b], place[b], *bent))
+    series = [arrows("is needed by", ends, wide + 0.5, high - 0.4, flat=high <= LOW_ROWS)]
     for tone, (name, chosen) in enumerate(sorted(marked.items(), key=lambda i: i[0] == "given"), 1):
-        spots = [level[n] for n in chosen], [place[n] for n in chosen]
         said = tuple(f"{words[n]} → 0" if n in lost else str(words[n]) for n in chosen if words)
-        series.append(Points(name, *spots, kind="points", tone=tone, words=said))
+        across, up = [level[n] for n in chosen], [place[n] for n in chosen]
+        series.append(Points(name, across, up, "points", tone=tone, words=said))
     last = max(level.values())
     ticks = tuple(range(last + 1)) if last <= 12 else ()
+    label, depth = "round", "the last column is"
+    if rounds:
+        label, depth = "layer, the last one first", f"the {last} columns after the {rounds[0]} are"
     return Chart(
         title,
-        Axis("round", low=-0.5, high=wide, ticks=ticks, names=tuple(rounds)),
+        Axis(label, low=-0.5, high=wide, ticks=ticks, names=tuple(rounds)),
         Axis("", low=0.4, high=high, bare=True),
         tuple(series),
         stamp=MODEL,
         see="All tasks of one column could run at once, and each column waits for the ones before it: "
-        "the last column is the depth, counted in tasks.",
+        f"{depth} the depth, counted in tasks.",
     )
 
 

@@ -55,6 +55,25 @@ def test_the_table_of_an_exchange_has_rounds_for_rows_and_no_heads_of_arrows(way
         assert [row[0] for row in chart.rows()] == [str(one) for one in rounds]
 
 
+def test_an_arrow_that_would_run_through_a_task_leads_below_it_and_the_columns_are_called_as_given():
+    """The gradient that skips two layers lay under the chain of the others, and nobody saw it."""
+    skips = graphs.independent([1, 1, 1])
+    skips.add_edges_from([(0, 1), (1, 2), (0, 2)])
+    chart = figures.graph("t", skips, {}, rounds=["", "last", "middle", "first"])
+    edges = next(one for one in chart.series if one.kind == "edge")
+    gaps = np.flatnonzero(np.isnan(edges.x))
+    courses = [
+        np.column_stack([edges.x, edges.y])[start + 1 : stop]
+        for start, stop in itertools.pairwise(gaps)
+    ]
+    *straight, bent = sorted(courses, key=len)
+    assert bent[0].tolist() == [1, 1]
+    assert bent[:, 1].min() == pytest.approx(0.6, abs=0.01)  # below the task at 2, 1
+    assert np.abs(bent[:, 0] - 3).min() < 0.2
+    assert [len(course) for course in straight] == [5, 5]
+    assert (chart.x.label, chart.x.names[-1]) == ("layer, the last one first", "first")
+
+
 def test_in_a_ring_each_message_needs_its_neighbour_and_what_is_already_there():
     for begin, end in arrows(figures.exchanged("ring", 4)):
         assert end[1] in (begin[1], begin[1] % 4 + 1)
