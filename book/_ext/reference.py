@@ -1,8 +1,8 @@
 """The reference: what a room of the package hands out, read from its source when the page is built.
 
-A page asks for a room with the directive `api`, as in `{api} scalelab.models.network`. What a page is to
-teach by `:examples:` brings those of its docstrings, which are run as tests; `:only:` takes one name of a
-module, and `:as:` is what users call it by.
+A page asks for a room with the directive `api`, as in `{api} scalelab.models.network`, and each module of it
+gets a heading. What a page is to teach by `:examples:` stands under the page's own, with the examples of its
+docstrings, which are run as tests; `:only:` takes one name of a module, and `:as:` is what users call it by.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
+from typed import typeset
 
 Definition = ast.FunctionDef | ast.ClassDef
 
@@ -62,11 +63,18 @@ def example(node: ast.AST) -> str:
 
 
 def words(text: str) -> list[nodes.Node]:
-    """Return a text whose `code` is set as code."""
-    return [
-        nodes.literal(text=part) if at % 2 else nodes.Text(part)
-        for at, part in enumerate(text.split("`"))
-    ]
+    """Return a text whose `code` is set as code, and whose formulas as formulas."""
+    made: list[nodes.Node] = []
+    for at, part in enumerate(text.split("`")):
+        made += [nodes.literal(text=part)] if at % 2 else typeset(part)
+    return made
+
+
+def section(module: str, purpose: str, *held: nodes.Node) -> nodes.section:
+    """Return a module under its name, so that the contents of a page list it."""
+    title = nodes.title(text=module.rpartition(".")[2])
+    told = nodes.paragraph("", "", *words(purpose))
+    return nodes.section("", title, told, *held, ids=[nodes.make_id(f"module {module}")])
 
 
 class Api(SphinxDirective):
@@ -84,7 +92,7 @@ class Api(SphinxDirective):
         dotted = self.arguments[0]
         room = Path(self.env.app.srcdir, *dotted.split("."))
         files = sorted(room.glob("*.py")) if room.is_dir() else [room.with_suffix(".py")]
-        for file in (Path(__file__), *files):
+        for file in (Path(__file__), Path(__file__).with_name("typed.py"), *files):
             self.env.note_dependency(str(file))
         made: list[nodes.Node] = []
         for file in files:
@@ -98,15 +106,9 @@ class Api(SphinxDirective):
                 continue
             module = dotted if file.stem in ("__init__", room.stem) else f"{dotted}.{file.stem}"
             items = [self._item(module, node) for node in definitions]
-            if "only" in self.options:
-                made.append(nodes.definition_list("", *items, classes=["sl-api"]))
-                continue
-            made.append(
-                nodes.paragraph(
-                    "", "", nodes.strong(text=file.stem), *words(f" · {sentence(tree)}")
-                )
-            )
-            made.append(nodes.definition_list("", *items, classes=["sl-api"]))
+            listed = nodes.definition_list("", *items, classes=["sl-api"])
+            bare = file.stem == "__init__" or "examples" in self.options
+            made.append(listed if bare else section(module, sentence(tree), listed))
         return made
 
     def _item(self, module: str, node: Definition) -> nodes.Node:

@@ -70,7 +70,7 @@ const bookSearch = (() => {
   const definition = ({ documents }, words) => {
     const plain = (text) => tokenize(text).map(processTerm).join(" "), wanted = plain(words);
     return documents.find(({ page, heading }) => (page === "book/glossary" && plain(heading) === wanted)
-      || (page === "book/api" && heading.split("(")[0] === words.trim()));
+      || (page === "book/api" && heading.startsWith(`${words.trim()}(`)));
   };
 
   const make = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });

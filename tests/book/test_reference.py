@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from bs4 import BeautifulSoup
+from docutils import nodes
 
 import scalelab
 from tests.housemap import PACKAGE, rooms
@@ -14,16 +15,20 @@ from tests.notebooks import ROOT
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import reference
+import typed
 
 FOR_READERS = [room for room in rooms() if "face(" in (room / "__init__.py").read_text()]
 
 
 @pytest.fixture(scope="module")
-def terms():
+def page():
+    return BeautifulSoup((ROOT / "_build/html/book/api.html").read_text(), "html.parser")
+
+
+@pytest.fixture(scope="module")
+def terms(page):
     """Return what the page explains, by its anchor."""
-    file = ROOT / "_build" / "html" / "book" / "api.html"
-    found = BeautifulSoup(file.read_text(), "html.parser").find_all("dt", id=True)
-    return {term["id"]: term for term in found}
+    return {term["id"]: term for term in page.find_all("dt", id=True)}
 
 
 @pytest.mark.parametrize("room", FOR_READERS, ids=lambda room: room.relative_to(PACKAGE).as_posix())
@@ -36,6 +41,52 @@ def test_every_public_name_of_a_room_is_there_with_what_it_is_for(room, terms):
             assert term, f"{module}.{node.name}"
             assert term.get_text().startswith(f"{node.name}(")
             assert term.find_next("dd").get_text().strip().endswith((".", ":")), term
+
+
+@pytest.mark.parametrize("room", FOR_READERS, ids=lambda room: room.relative_to(PACKAGE).as_posix())
+def test_every_module_of_a_room_has_a_heading_that_the_contents_list(room, page):
+    listed = {link["href"]: link.get_text() for link in page.select("nav.page-toc a")}
+    for file in room.glob("*.py"):
+        if file.stem != "__init__" and any(reference.public(file)):
+            dotted = ".".join(room.relative_to(ROOT).parts)
+            module = dotted if file.stem == room.stem else f"{dotted}.{file.stem}"
+            place = nodes.make_id(f"module {module}")
+            assert page.find(id=place).find(["h2", "h3"]).get_text().startswith(file.stem)
+            assert listed[f"#{place}"] == file.stem
+
+
+def shown(text):
+    """A typeset text with its letters between stars, and what is raised or lowered in braces."""
+    marks = {nodes.emphasis: "*{}*", nodes.subscript: "_{{{}}}", nodes.superscript: "^{{{}}}"}
+
+    def one(node):
+        if isinstance(node, nodes.Text):
+            return node.astext()
+        return marks[type(node)].format("".join(map(one, node.children)))
+
+    return "".join(map(one, typed.typeset(text))).replace("\xa0", "~")
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("S_j = K T(1) / (T(1) + lost_1)", "*S*_{*j*} = *K* *T*(1) / (*T*(1)~+~lost_{1})"),
+        ("L = E + A / N^alpha", "*L* = *E* + *A* / *N*^{*α*}"),
+        ("tau e^(-R/mu), D = (C / 6)^b", "*τ* *e*^{−*R*/*μ*}, *D* = (*C*~/~6)^{*b*}"),
+        ("B = sqrt(Bc a K / b)", "*B* = √(*B*_{*c*}~*a*~*K*~/~*b*)"),
+        ("K0 workers, a share of K", "*K*_{0} workers, a share of *K*"),
+        ("max(T_1 / K, T_inf)", "max(*T*_{1}~/~*K*,~*T*_{∞})"),
+        ("K x peak, y = A x with A of m", "*K* × peak, *y* = *A* *x* with *A* of *m*"),
+        ("rho x (1 + v) / (2 (1 - rho))", "*ρ* *x* (1~+~*v*) / (2~(1~−~*ρ*))"),
+        (
+            "GB/s of a link, Amdahl's law, a K-th, Ctrl-C",
+            "GB/s of a link, Amdahl's law, a *K*-th, Ctrl-C",
+        ),
+        ("memory / per_parameter (Section 3.2)", "memory / per_parameter (Section 3.2)"),
+    ],
+)
+def test_a_typed_formula_is_set_and_a_sentence_left_alone(written, printed):
+    assert shown(written) == printed
 
 
 def test_a_signature_shows_names_and_defaults_and_a_record_its_fields():
