@@ -30,7 +30,7 @@ def test_every_answer_on_the_page_is_what_its_code_returns():
 )
 def test_the_commands_of_the_page_say_what_it_reports(command, words, tmp_path):
     file = tmp_path / "timed.csv"
-    file.write_text(re.search(r"^```text\n(.*?)^```", PAGE, re.M | re.S)[1])
+    file.write_text(re.search(r"^```csv\n(.*?)^```", PAGE, re.M | re.S)[1])
     told = CliRunner().invoke(commands, [part.format(file) for part in command])
     assert told.exit_code == 0
     for word in words:
