@@ -89,7 +89,9 @@ def _named(node):
     if isinstance(node, nodes.section):
         title = node.next_node(nodes.title)
         top = isinstance(node.parent, nodes.document)
-        return ("" if top else node["ids"][0], _words(title)) if title else None
+        if title is None or len(_words(title)) == 1:  # a letter only sorts what stands under it
+            return None
+        return "" if top else node["ids"][0], _words(title)
     if isinstance(node, nodes.definition_list_item) and (term := node.next_node(nodes.term)):
         return (term["ids"][0], _words(term)) if term["ids"] else None
     if isinstance(node, addnodes.desc) and (signature := node.next_node(addnodes.desc_signature)):

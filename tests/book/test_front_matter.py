@@ -151,6 +151,20 @@ def test_formulas_are_listed_by_the_alphabet():
     assert names == sorted(names)
 
 
+def test_words_of_the_glossary_stand_under_their_letters():
+    """The contents beside the page list these."""
+    letters = re.findall(
+        r"^## (\w)\n\n```\{glossary\}\n(.+?)\n```$", page("book/glossary.md"), re.M | re.S
+    )
+    words = {letter: re.findall(r"^(\w.*)$", listed, re.M) for letter, listed in letters}
+    assert sum(map(len, words.values())) > 100
+    assert page("book/glossary.md").count("```{glossary}") == len(letters)
+    for letter, listed in words.items():
+        assert {word[0].upper() for word in listed} == {letter}
+    everything = [word.lower() for listed in words.values() for word in listed]
+    assert everything == sorted(everything)
+
+
 def test_notation_names_functions_that_exist():
     """Formula and call stand side by side; the call must be real."""
     calls = re.findall(r"`speedup\.(\w+)\(", page("book/notation.md") + page("book/index.md"))

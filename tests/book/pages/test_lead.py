@@ -31,6 +31,12 @@ def test_each_section_has_its_own_words_and_what_it_sets_in_bold():
     assert found["Other"] == ("", [])
 
 
+def test_a_letter_that_sorts_words_is_no_section():
+    """Or who asks the search for "a" is told of a letter."""
+    doctree = publish_doctree("A\n-\n\nall\n  Of them.\n\nBoth\n----\n\nOf two.\n")
+    assert [one.heading for one in extension("sections").sections(doctree)] == ["Both"]
+
+
 def test_every_page_says_what_it_is_about_in_one_line():
     told = {}
     for path in [*HTML.glob("book/*.html"), *HTML.glob("chapters/*.html")]:
