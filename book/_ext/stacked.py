@@ -1,7 +1,7 @@
 """Let a wide table be read from top to bottom on a phone: its cells then stand below each other.
 
-A page asks for it by `:::{table}` with `:class: stacked`. Each cell gets the head of its column, which book.css
-puts before it where the screen is narrow.
+A page asks for it by `:::{table}` with `:class: stacked`. Each cell gets the head of its column, which
+book.css puts before it where the screen is narrow.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Keep on one line what is read as one: a number and its unit, a formula and the comma after it.
 
-Code that has to break does so after its punctuation, not inside a name; a short piece of it stays whole.
+Code that has to break does so after its punctuation, not inside a name, and a path between its folders; a
+short piece of it stays whole.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ UNITS = (
 SPACE = re.compile(rf"(?<=\d) (?=(?:{UNITS})(?![\w/]))")
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
 CODE = re.compile(r'<span class="pre">([^<]+)</span>')  # of what is code among the text
-SHORT = 18  # letters of code that fit on the next line
-INSIDE = re.compile(r"(?<=[\w)\]])([.,_/=(\[])(?=[^\W\d])")
+SHORT, OPTION = 18, 24  # letters of code, and of an option, that fit on the next line
+# Not after a single letter, as in c.Plugin, nor before the ending of a file.
+INSIDE = re.compile(r"(?<=[\w)\]]{2})([.,_/=(\[])(?=[^\W\d])(?!(?<=\.)[a-z]{1,5}$)")
+PATH, FOLDER = re.compile(r"[\w.…-]*/[\w./-]*"), re.compile(r"(/)(?=\w)")
 BEFORE, AFTER = re.compile(r"[(\[“]+$"), re.compile(r"^[^\s\w(\[“][^\s]{0,9}(?!\S)")
 
 
@@ -56,6 +59,13 @@ def join_formulas(doctree):
         parent[at] = nodes.inline("", "", *joined, classes=["together"])
 
 
+def join_words(doctree):
+    """Keep a short piece of code whole that has several words, such as a command and its verb."""
+    for code in doctree.findall(nodes.literal):
+        if " " in code.astext() and len(code.astext()) <= SHORT:
+            code["classes"].append("together")
+
+
 def offer_breaks(app, page, template, context, doctree):
     """Let a line break after the punctuation of code: the marks that say so are not copied with it."""
     context["body"] = CODE.sub(_broken, context.get("body", ""))
@@ -63,17 +73,18 @@ def offer_breaks(app, page, template, context, doctree):
 
 def _broken(code):
     whole, kept = code[1], ""
-    if len(whole) > SHORT:
-        whole = INSIDE.sub(r"\1<wbr>", whole)
+    if len(whole) > (OPTION if whole.startswith("--") else SHORT):
+        whole = (FOLDER if PATH.fullmatch(whole) else INSIDE).sub(r"\1<wbr>", whole)
     elif "-" in whole:  # a browser breaks after any hyphen, also after that of an option
         kept = " together"
     return f'<span class="pre{kept}">{whole}</span>'
 
 
 def keep_together(app, doctree):
-    """Do both, on every page."""
+    """Do all three, on every page."""
     join_units(doctree)
     join_formulas(doctree)
+    join_words(doctree)
 
 
 def setup(app):

@@ -240,7 +240,8 @@ def small_book(request, tmp_path_factory):
         copy(ROOT / name, folder / name)
     (folder / "book" / "page.md").write_text(
         "# A page\n\n"
-        "Look [there](other.md#somewhere): `queue_of.calls(share=1.5, e)`, `batch_size`, `--out`.\n\n"
+        "Look [there](other.md#somewhere): `queue_of.calls(share=1.5, e)`, `batch_size`, `--out`, "
+        "`--submission-seconds`, `scalelab fit`, `course/feedback/01_speedup`, `c.Some_01_speedup.html`.\n\n"
         "```{cite-this-book}\n```\n\n```python\n>>> 1 + 1\n2\n\n```\n\n"
         ":::{table}\n:class: stacked\n\n| word | here | it's |\n|---|---|--:|\n| a | b | 1 |\n\n:::\n"
     )
@@ -315,12 +316,16 @@ def test_a_link_to_a_label_on_another_page_leads_there_and_not_to_its_top(small_
 
 def test_code_among_text_breaks_after_its_punctuation_and_reads_as_it_did(small_book):
     _, page, _ = small_book
-    code, short, option = page.select("p > code.literal")
+    code, short, option, longer, words, *files = page.select("p > code.literal")
     assert code.text == "queue_of.calls(share=1.5, e)"
     assert code.decode_contents().count("<wbr") == 3
     assert [mark.previous_sibling for mark in code.select("wbr")] == ["queue_", "of.", "calls("]
     assert not short.select("wbr"), "it fits on the next line"
-    assert [one.text for one in page.select(".pre.together")] == [option.text] == ["--out"]
+    assert [one.text for one in page.select(".pre.together")] == [option.text, longer.text]
+    assert (option.text, longer.text) == ("--out", "--submission-seconds")
+    assert [one.text for one in page.select("code.together")] == [words.text] == ["scalelab fit"]
+    parts = [one.select_one(".pre").decode_contents().split("<wbr/>") for one in files]
+    assert parts == [["course/", "feedback/", "01_speedup"], ["c.Some_01_", "speedup.html"]]
 
 
 def test_a_cell_of_a_stacked_table_knows_its_head(small_book):

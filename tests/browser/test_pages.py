@@ -96,14 +96,14 @@ ODD_LETTERS = """([least, most]) => [...document.querySelectorAll("main svg:not(
   .map(([size, said]) => `${size.toFixed(1)} px: ${said.slice(0, 40)}`)"""
 LETTERS = [10, 17]  # px
 
-# Of each box that may scroll, whether all of it is seen, and the edges it fades to: before, on the way, at the end.
+# Of each box that may scroll, whether all of it is seen, and where it fades: before, on the way, at the end.
 FADES = """async () => {
-  const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const next = (done) => requestAnimationFrame(() => requestAnimationFrame(done));
   const boxes = [...document.querySelectorAll("article :is(pre, .pst-scrollable-table-container)")];
   const seen = boxes.map((e) => [e.scrollWidth <= e.clientWidth]);
   for (const share of [0, 0.5, 1]) {
     boxes.forEach((e) => { e.scrollLeft = share * (e.scrollWidth - e.clientWidth); });
-    await frame();
+    await new Promise(next);
     boxes.forEach((e, i) => {
       const mask = getComputedStyle(e).maskImage;
       const both = /calc|, rgb.*, rgb.*, rgb.*, rgb/.test(mask);
