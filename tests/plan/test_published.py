@@ -1,12 +1,12 @@
 """Published runs: shapes that add up, what they taught, and that nobody is judged by his own run."""
 
 import dataclasses
+import itertools
 import re
 from statistics import median
 
 import pytest
 
-from scalelab import units
 from scalelab.data import datasets, published
 from scalelab.models.cost import mfu
 from scalelab.models.kernels import transformer
@@ -90,20 +90,15 @@ def test_a_run_that_happened_fits_into_its_memory(run):
 
 
 def test_the_page_shows_the_errors_that_the_code_makes():
-    rows = re.findall(
-        r"^\| ([^|]+) \| ([\d,]+) \| ([^|]+) \| ([^|]+) \| ([+−]\d+%) \|$", PAGE, re.MULTILINE
-    )
-    made = [
-        (
-            run.name,
-            f"{run.workers:,}",
-            units.text(run.seconds, "s"),
-            units.text(seconds, "s"),
-            f"{seconds / run.seconds - 1:+.0%}".replace("-", "−"),
-        )
-        for run, seconds in planned.errors()
-    ]
-    assert rows == made
+    lines = []
+    for system, runs in itertools.groupby(planned.errors(), key=lambda one: one[0].system):
+        lines.append(f"| **{system}** | | | | |")
+        for run, seconds in runs:
+            steps = (f"{one:#.3g}".rstrip(".") for one in (run.seconds, seconds))
+            off = f"{seconds / run.seconds - 1:+.0%}".replace("-", "−")
+            name = run.name.partition(",")[0]  # without the devices, which have a column
+            lines.append(f"| {name} | {run.workers:,} | {' | '.join(steps)} | {off} |")
+    assert "\n".join(["|---|---:|---:|---:|---:|", *lines, "\n"]) in PAGE
     off = median(abs(seconds / run.seconds - 1) for run, seconds in planned.errors())
     assert f"The median error is {off:.0%}." in PAGE
     inside, of, _ = plan_published.COVERAGE
