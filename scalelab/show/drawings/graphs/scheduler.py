@@ -27,6 +27,8 @@ _ROW, _HIGH, _UNIT = 36.0, 15.0, 22.0  # of the graph: a round, a task, a unit o
 _GAP = 24.0  # between two tasks, at most
 _LEFT, _RIGHT = 68.0, 352.0  # of the lanes
 _LANES, _THICK = 152.0, 28.0  # all lanes together, and one of them at most
+_LINE, _APART = 14.0, 22.0  # of words below the lanes, and between numbers of one digit at least
+_NAMED = 58.0  # what the name of a bound takes beside its line
 _WAITING, _READY, _RUNNING, _DONE, _CHAIN = 0, 5, 2, 3, 4
 TONES = {"waits for others": _WAITING, "ready": _READY, "runs": _RUNNING, "done": _DONE}
 CHAIN = {"a longest chain": _CHAIN}
@@ -45,6 +47,7 @@ class _Known(NamedTuple):
     scale: float  # of a unit of time
     top: float  # of the lanes
     thick: float
+    lines: int  # of words for the bounds, one if they are far enough apart
 
 
 def greedy(title: str, dag: DiGraph, ways: Mapping[str, tuple[int, str]]) -> list[Drawing]:
@@ -67,17 +70,18 @@ def greedy(title: str, dag: DiGraph, ways: Mapping[str, tuple[int, str]]) -> lis
         )
     why = "it counts the lanes, and so many can be told apart"
     workers = [whole("workers", count, why, 1, MOST_WORKERS) for count, _ in pairs.values()]
-    most = max(workdepth.brent(workdepth.work(tasks), workdepth.depth(tasks), workers))
-    return [
-        _drawing(name, title, tasks, way, (float(most), max(workers)))
-        for name, way in pairs.items()
-    ]
+    sizes = workdepth.work(tasks), workdepth.depth(tasks)
+    until = float(max(workdepth.brent(*sizes, workers)))
+    scale = (_RIGHT - _LEFT) / until
+    ends = [_bounds(sizes, count) for count in workers]
+    lines = 1 if min(late - early for early, late in ends) * scale >= _NAMED else 2
+    largest = scale, lines, max(workers)
+    return [_drawing(name, title, tasks, way, largest) for name, way in pairs.items()]
 
 
 def _drawing(name, title, dag, way, largest):
-    (workers, rule), (until, most) = way, largest
+    (workers, rule), (scale, lines, most) = way, largest
     timetable = schedule.greedy(dag, workers, rule)
-    sizes = workdepth.work(dag), workdepth.depth(dag)
     place, rounds = _places(dag)
     path = workdepth.critical_path(dag)
     known = _Known(
@@ -86,11 +90,12 @@ def _drawing(name, title, dag, way, largest):
         {node: chr(ord("A") + number) for number, node in enumerate(dag)},
         place,
         path if len(path) > 1 else (),
-        (float(workdepth.lower_bound(*sizes, workers)), float(workdepth.brent(*sizes, workers))),
+        _bounds((workdepth.work(dag), workdepth.depth(dag)), workers),
         sorted({0.0} | {slot.finish for slot in timetable.timeline}),
-        (_RIGHT - _LEFT) / until,
+        scale,
         rounds * _ROW + 6,
         min(_THICK, _LANES / workers),
+        lines,
     )
     frames = [_frame(known, 0.0, None)]
     for now, then in zip(known.moments, known.moments[1:], strict=False):
@@ -99,14 +104,20 @@ def _drawing(name, title, dag, way, largest):
         name,
         f"{title}, {name}: done at {timetable.makespan:g}",
         "Above, each letter is a task, and an arrow leads to the task that needs its result. Below, each "
-        "row is a worker and time runs to the right. Upright lines mark the two bounds.",
+        "row is a worker and time runs to the right. Upright lines mark when any schedule ends at the "
+        "earliest, and a greedy one at the latest.",
         _WIDE,
-        known.top + min(_LANES, _THICK * most) + 30,
+        known.top + min(_LANES, _THICK * most) + 4 + _LINE * (1 + lines),
         tuple(frames),
         chosen=(len(frames) // 2, len(frames) - 1),
         tones=TONES | (CHAIN if known.path else {}),
         stamp=MODEL,
     )
+
+
+def _bounds(sizes, workers):
+    """Return when no schedule ends sooner, and no greedy one later."""
+    return float(workdepth.lower_bound(*sizes, workers)), float(workdepth.brent(*sizes, workers))
 
 
 def _places(dag):
@@ -203,7 +214,7 @@ def _middle(known, worker):
 
 
 def _lanes(known):
-    """Yield the names of the workers, the line on which time begins, and the two bounds."""
+    """Yield the names of the workers, the line on which time begins, its numbers, and the two bounds."""
     bottom = known.top + known.thick * known.timetable.workers
     of = units.counted(known.timetable.workers)  # whose lanes have a height of their own
     yield Shape(f"begin of {of}", "line", _LEFT - 1, known.top, 0, bottom - known.top)
@@ -212,11 +223,26 @@ def _lanes(known):
             f"worker {worker + 1}", "text", _LEFT - 5, _middle(known, worker),
             text=f"worker {worker + 1}", align="end",
         )  # fmt: skip
-    words = ("no schedule ends before", "no greedy one after")
-    for row, (word, bound) in enumerate(zip(words, known.bounds, strict=True)):
-        x, y = _at(known, bound), bottom + 9 + 14 * row
-        yield Shape(f"{word}, {of}", "line", x, known.top - 3, 0, y + 4 - known.top, weight=1.6)
+    yield Shape("rule", "line", _LEFT - 1, bottom, _RIGHT - _LEFT, 0)
+    yield Shape("rule, in words", "text", _LEFT - 9, bottom + 9, text="time", align="end")
+    for number in _numbers(known):
+        yield Shape(f"time {number:g}", "text", _at(known, number), bottom + 9, text=f"{number:g}")
+    for row, (word, bound) in enumerate(zip(("earliest", "latest"), known.bounds, strict=True)):
+        x, y = _at(known, bound), bottom + 9 + _LINE * (1 + row * (known.lines - 1))
+        yield Shape(f"{word}, {of}", "line", x, known.top - 3, 0, y + 7 - known.top, weight=1.6)
         yield Shape(f"{word}, in words", "text", x - 4, y, text=f"{word} {bound:g}", align="end")
+
+
+def _numbers(known):
+    """Return the numbers below the lanes: far enough apart, and none where a bound's line passes."""
+    steps = (digit * 10.0**power for power in range(-3, 6) for digit in (1, 2, 5))
+    step = next(one for one in steps if one * known.scale >= _APART * len(f"{one:g}"))
+    count = int((_RIGHT - _LEFT) / known.scale / step + 1e-9)
+    return [
+        number
+        for number in (step * turn for turn in range(count + 1))
+        if min(abs(number - bound) for bound in known.bounds) * known.scale > _APART / 3
+    ]
 
 
 def _bars(known, begun, fresh, now, handed):

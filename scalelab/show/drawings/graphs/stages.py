@@ -110,7 +110,7 @@ def _drawing(name, parts, stages, microbatches, scale):
         "Time runs to the right, and the number in a block is its micro-batch. Below are the activations "
         "that each stage holds.",
         _WIDE,
-        _held_row(stages, stages) - 4,
+        _held_row(stages, stages) + 10,
         tuple(frames),
         chosen=(len(frames) // 2, len(frames) - 1),
         tones=TONES,
@@ -181,7 +181,7 @@ def _row(stage, op):
 
 
 def _held_row(stage, stages):
-    return _row(stages, "forward") + 30 + _HELD * stage
+    return _row(stages, "forward") + 42 + _HELD * stage
 
 
 def _rows(stages):
@@ -195,7 +195,7 @@ def _rows(stages):
 
 
 def _times(stages, scale):
-    """Yield the rule below the lanes, its numbers, and what stands below them."""
+    """Yield the rule below the lanes and its numbers, and those of what is held, which has its own scale."""
     y = _row(stages, "forward") - 18
     yield Shape("rule", "line", _LEFT, y, _RIGHT - _LEFT, 0)
     yield Shape("rule, in words", "text", _LEFT + 3 * scale, y + 9, text="time")
@@ -203,6 +203,10 @@ def _times(stages, scale):
         yield Shape(f"time {time}", "text", _LEFT + time * scale, y + 9, text=f"{time}")
     said = "micro-batches held; stroke: the most so far"
     yield Shape("held", "text", 2, _held_row(0, stages) - 18, text=said, align="start")
+    y = _held_row(stages, stages) - 8
+    yield Shape("rule of amounts", "line", _BAR, y, _MICROBATCH * MOST_MICROBATCHES, 0)
+    for count in range(0, MOST_MICROBATCHES + 1, 2):
+        yield Shape(f"{count} held", "text", _BAR + _MICROBATCH * count, y + 9, text=f"{count}")
 
 
 def _block(part, scale, now):

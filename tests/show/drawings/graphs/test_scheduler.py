@@ -104,6 +104,31 @@ def test_a_bar_is_as_long_as_its_task_and_no_two_of_a_lane_overlap(drawn):
             assert abs(one.x - two.x) >= (one.width + two.width) / 2
 
 
+@pytest.mark.parametrize("drawn", [*of_tree(), *of_seven()], ids=lambda one: one.name)
+def test_numbers_of_time_stand_below_the_lanes_and_each_bound_is_named_at_its_own_line(drawn):
+    """The name of the later bound began below the line of the earlier one, and was read as its name."""
+    shapes = {s.key: s for s in drawn.frames[-1].shapes}
+    times = {float(s.text): s.x for s in shapes.values() if s.key.startswith("time ")}
+    assert len(times) >= 4
+    zero = times[0]
+    unit = (max(times.values()) - zero) / max(times)
+    assert list(times.values()) == pytest.approx([zero + unit * time for time in times])
+    for bar in (s for s in shapes.values() if s.key[:4] == "bar "):
+        end = (bar.x + (bar.width + 2) / 2 - zero) / unit
+        assert end == pytest.approx(round(end))
+    feet = {}
+    for word in ("earliest", "latest"):
+        (line,) = (s for s in shapes.values() if s.key.startswith(f"{word}, ") and s.kind == "line")
+        said = shapes[f"{word}, in words"]
+        assert float(said.text.split()[1]) == pytest.approx((line.x - zero) / unit)
+        assert (said.align, line.x - said.x) == ("end", 4)
+        assert line.y < said.y < line.y + line.height
+        assert all(abs(line.x - x) > 7 for x in times.values())  # no number is struck through
+        feet[word] = line.x, said.y
+    (first, row), (second, below) = feet["earliest"], feet["latest"]
+    assert below > row or second - first > 58
+
+
 def test_an_arrow_leads_from_every_task_to_the_one_that_needs_it():
     drawn = of_tree()[0]
     arrows = {s.key.removeprefix("arrow ") for s in drawn.frames[0].shapes if s.kind == "arrow"}

@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
 from scalelab.refusal import Refusal
@@ -86,6 +87,11 @@ def test_a_stage_holds_what_went_forward_and_has_not_come_back(name):
         assert said == [held(stage, now) for stage in range(1, P + 1)]
         drawn = {s.key: float(s.text) for s in frame.shapes if s.key.startswith("held by")}
         assert drawn == {f"held by {stage + 1}": one for stage, one in enumerate(said) if one}
+        scale = {float(s.text): s.x for s in frame.shapes if s.key.endswith(" held")}
+        for s in frame.shapes:  # a scale of its own, for it is none of time
+            if s.key.startswith("held by"):
+                ends = np.interp([0, float(s.text)], list(scale), list(scale.values()))
+                assert [s.x - s.width / 2, s.x + s.width / 2] == pytest.approx(ends)
     for stage in range(P):
         # In the middle of every quarter of a unit, where nothing begins or ends.
         peaks[stage] = max(held(stage + 1, 0.125 + turn / 4) for turn in range(int(4 * end)))
