@@ -71,14 +71,14 @@ class Row(NamedTuple):
 
 SUMMARY = {  # what is counted in each class
     "kinds": lambda row, most: True,
-    "as due": lambda row, most: row.given == row.due,
+    "nbgrader: as due": lambda row, most: row.given == row.due,
     "more": lambda row, most: _more(row.given, row.due),
     "less": lambda row, most: None not in (row.given, row.due) and row.given < row.due,
     "no score": lambda row, most: row.given is None and row.due is not None,
     "neighbour loses": lambda row, most: row.harms(most),
     "spy finds it": lambda row, most: row.finds,
     "breaks": lambda row, most: row.breaks,
-    "`scalelab grade` as due": lambda row, most: True,  # as test_corpus.py holds
+    "`scalelab grade`: as due": lambda row, most: True,  # as test_corpus.py holds
 }
 
 
