@@ -2,7 +2,8 @@
 
 BibTeX has such a name in braces, by which the style `plain` of pybtex sorts; and that style makes small
 letters of a title.
-The text cites by author and year, so the number before an entry is not shown.
+The text cites by author and year, so the number before an entry is not shown, and an entry begins with the
+surname by which it is sorted.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import re
 
 from pybtex.plugin import register_plugin
 from pybtex.style.formatting.plain import Style
+from pybtex.style.names.lastfirst import NameStyle
 from pybtex.style.sorting.author_year_title import SortingStyle
-from pybtex.style.template import field, href, sentence
+from pybtex.style.template import field, href, join, node, sentence
 
 
 def bare(person):
@@ -32,10 +34,24 @@ class Sorting(SortingStyle):
         return super().person_key(bare(person))
 
 
+@node
+def by_surname(children, context):
+    """Return the authors, of whom the first begins with the surname."""
+    first, *others = context["entry"].persons["author"]
+    named = [NameStyle().format(first), *map(context["style"].format_name, others)]
+    return join(sep=", ", sep2=", and ", last_sep=", and ")[named].format_data(context)
+
+
 class Sources(Style):
     """`plain`, where an organisation may be an author and a title keeps its letters."""
 
     default_sorting_style = Sorting
+
+    def format_names(self, role, as_sentence=True):
+        """Return who wrote it, found by surname, or who edited it."""
+        if role != "author":
+            return super().format_names(role, as_sentence)
+        return sentence[by_surname()] if as_sentence else by_surname()
 
     def format_title(self, e, which_field, as_sentence=True):
         """Return a title as it stands in the file."""
