@@ -32,7 +32,7 @@ WAYS: dict[str, tuple[tuple[Walk, ...], ...]] = {
 }
 _WIDE, _TOP, _FLOOR, _BOX = 360.0, 26.0, 66.0, 28.0
 _MIDDLE, _ROOM, _SLOT, _BLOCK, _PART = 196.0, 136.0, 26.0, 22.0, 9.0
-_ARROW, _BESIDE = 292.0, 24.0  # where what moves is shown, to the right of the floors
+_ARROW, _BESIDE = 278.0, 24.0  # where what moves is shown, to the right of the floors
 _THICKEST = 14.0  # of the way between two floors
 _TONE = {"a": 1, "b": 1, "c": 1, "t": 2, "d": 3}
 _WAY, _MOVES = 0, 4
@@ -187,7 +187,8 @@ def _building(machine: _Machine) -> Iterator[Shape]:
             units.text(machine.caches[level], "B", binary=True) if level in machine.caches else ""
         )
         said = f"{level} {size}".strip() if level else "arithmetic"
-        yield Shape(f"name of {level}", "text", 2, y, text=said, align="start")
+        beside = _MIDDLE - _ROOM / 2 - 6
+        yield Shape(f"name of {level}", "text", beside, y, text=said, align="end")
         yield Shape(f"floor {level}", "box", _MIDDLE, y, _ROOM, _BOX)
         if level:
             rate = machine.bandwidths[level]

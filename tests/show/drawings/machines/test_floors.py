@@ -83,6 +83,16 @@ def test_a_way_is_as_wide_as_its_bandwidth(way):
         assert weights[level] / weights["L1d"] == pytest.approx(rate / WIDTHS["L1d"])
 
 
+def test_the_name_of_a_floor_ends_beside_it_and_what_moves_is_shown_beside_it():
+    shapes = {s.key: s for s in drawn()["fused"].frames[1].shapes}
+    for level in ("", *WIDTHS):
+        name, floor = shapes[f"name of {level}"], shapes[f"floor {level}"]
+        assert (name.align, name.y) == ("end", floor.y)
+        assert 0 < floor.x - floor.width / 2 - name.x < 10
+    arrow = min(s.x for s in shapes.values() if s.kind == "arrow")
+    assert 0 < arrow - (floor.x + floor.width / 2) < 20
+
+
 def test_only_what_fits_a_cache_stays_in_it():
     def kept(way, caches):
         shapes = drawn(caches)[way].frames[-2].shapes
