@@ -191,6 +191,8 @@ def _table(samples):
 def _tell(compared: Compared) -> None:
     """Print what is said of each but the first, in colour on a terminal that wants it."""
     first, *others = compared.samples
+    if others:
+        print()  # the answer stands apart from what is said of the measurement
     for one, sample in zip(compared.besides, others, strict=True):
         verb = "is " if one.says != "cannot tell" else ""
         line = f"{_short(one.label)}{' ' if verb else ': '}{verb}{one.text}"
