@@ -254,12 +254,12 @@ def _add(axes: Axes, series: Points, gid: str) -> None:
         )
         axes.fill(*corners, color=colour, alpha=0.18, lw=0, label=series.label, gid=gid)
         return
+    if series.kind in ("points", "joined") and series.low is not None and series.high is not None:
+        gaps = np.full_like(series.x, np.nan)
+        xs = np.column_stack([series.x, series.x, gaps]).ravel()
+        ys = np.column_stack([series.low, series.high, gaps]).ravel()
+        axes.plot(xs, ys, color=colour, lw=1.6, gid=f"{gid}-bars")
     if series.kind == "points":
-        if series.low is not None and series.high is not None:
-            gaps = np.full_like(series.x, np.nan)
-            xs = np.column_stack([series.x, series.x, gaps]).ravel()
-            ys = np.column_stack([series.low, series.high, gaps]).ravel()
-            axes.plot(xs, ys, color=colour, lw=1.6, gid=f"{gid}-bars")
         axes.plot(series.x, series.y, "o", color=colour, mew=0, label=series.label, gid=gid)
         return
     if series.kind == "lane":

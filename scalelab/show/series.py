@@ -36,8 +36,8 @@ class Points:
     """One set of points under one label.
 
     `line` and `dashed` join them, and are read between them. `joined` marks them and leads the eye from one
-    to the next: between them nobody measured. `points` marks them (with bars from `low` to `high` where
-    given), and `band` fills from `low` to `high`. `part` fills likewise and is one of several that lie on
+    to the next: between them nobody measured. `points` marks them. Both have bars from `low` to `high`
+    where given. `band` fills from `low` to `high`. `part` fills likewise and is one of several that lie on
     each other: `y` is its own amount. `lane` draws bars of one thickness, such as tasks in a timeline, with a
     missing value between any two. `edge` draws the arrows of a graph. `words` are written into each bar of a
     lane, or above each mark. `names` are of its points, which are numbered in the picture; `tag` stands
@@ -104,6 +104,11 @@ class Points:
             )
         if not self.x.size:
             raise Refusal(f"series {self.label!r} must hold at least one point, got none")
+
+
+def named_at_its_mark(series: Points) -> bool:
+    """Whether a series is one mark that has a word beside it, and needs no line in a legend."""
+    return series.kind == "points" and series.x.size == len(series.words) == 1
 
 
 def starts(series: Points) -> np.ndarray:

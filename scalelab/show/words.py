@@ -84,19 +84,30 @@ def course(
 def places(series: Sequence[Points]) -> np.ndarray:
     """Return the x of the rows of a table: marked points, or a dozen of a line's, and each single mark.
 
-    Of very many marked points it is a dozen, too.
+    Of a line over doublings these are its rows. Of very many marked points it is a dozen, too.
     """
     marked = [one.x for one in series if one.kind in ("points", "joined") and not _lone(one)]
     lines = [one.x for one in series if one.kind != "edge"]  # whose ends and heads are for the eye
     xs = np.unique(np.concatenate(marked or lines or [one.x for one in series]))
     xs = xs[np.isfinite(xs)]
     if xs.size > (MOST_MARKED if marked else MOST_ROWS):
-        xs = xs[np.unique(np.linspace(0, xs.size - 1, MOST_ROWS).round().astype(int))]
+        even = np.linspace(0, xs.size - 1, MOST_ROWS).round().astype(int)
+        xs = xs[_doublings(xs)] if _doublings(xs).size else xs[np.unique(even)]
     single = [
         one.x[:1] for one in series if np.isfinite(one.y[0]) and (_lone(one) or _upright(one))
     ]
     xs = np.unique(np.concatenate([xs, *single]))
     return xs[np.append(True, ~_near(xs[1:], xs[:-1]))[: xs.size]]
+
+
+def _doublings(xs: np.ndarray) -> np.ndarray:
+    """Return where among the places the doublings of the first are, if all of them up to the last one are."""
+    if xs[0] <= 0:
+        return np.array([], int)
+    steps = np.log2(xs / xs[0])
+    whole = np.flatnonzero(np.isclose(steps, steps.round(), rtol=0, atol=_SAME))
+    all_there = whole[-1] == xs.size - 1 and whole.size == round(steps[-1]) + 1
+    return whole if all_there and MOST_ROWS / 2 < whole.size <= MOST_ROWS else whole[:0]
 
 
 def apart(axis: Axis, series: Sequence[Points]) -> Iterator[tuple[str, Points]]:

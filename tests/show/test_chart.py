@@ -33,6 +33,14 @@ def test_table_twin_stays_readable_however_many_points_a_line_has():
     assert rows[-1][0] == "1,000"
 
 
+def test_the_rows_of_a_smooth_curve_over_doublings_are_the_doublings():
+    x = 8 * 2.0 ** (np.arange(0, 43) / 6)
+    rows = list(chart(Points("line", x, x**2)).rows())
+    assert [row[0] for row in rows] == ["8", "16", "32", "64", "128", "256", "512", "1,024"]
+    assert [row[1] for row in rows[:2]] == ["64", "256"]
+    assert len(list(chart(Points("line", x[:-1], x[:-1])).rows())) == words.MOST_ROWS
+
+
 def test_a_part_is_told_by_its_own_amount():
     """Where it lies among the others is for the eye: nobody wants to subtract to learn how much it is."""
     whole = chart(

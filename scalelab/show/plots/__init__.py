@@ -33,6 +33,11 @@ def __getattr__(name: str) -> ModuleType:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def doublings(least: float, most: float, each: int = 6) -> np.ndarray:
+    """Return the places of a smooth curve: so many to each doubling of the first, up to the last."""
+    return least * 2.0 ** (np.arange(round(each * np.log2(most / least)) + 1) / each)
+
+
 def against_ideal(
     title: str,
     workers: ArrayLike,
@@ -53,7 +58,7 @@ def against_ideal(
     series = [Points("ideal S = K", line, line, "dashed", tone=0)]
     if predicted is not None:
         series.append(Points("predicted", line, [predicted(k) for k in line], tone=1))
-    points = "given" if stamp == MODEL else "measured"
+    points = "this job" if stamp == MODEL else "measured"
     series.append(Points(points, workers, measured, "points", tone=2, low=low, high=high))
     ticks = tuple(workers) if workers.size <= 8 else tuple(k for k in POWERS if k <= workers.max())
     return Chart(

@@ -12,7 +12,7 @@ from scalelab import units
 from scalelab.models.scaling import speedup, statistical
 from scalelab.records import Recording, Sample, Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL, POWERS, Values, lines
+from scalelab.show.plots import MODEL, POWERS, Values, doublings, lines
 
 _READ = 8e9  # bytes of one repetition of `measure.ranks.jobs.stream`, all workers together, whole passes
 
@@ -56,11 +56,11 @@ def second_worker(speedups: Sequence[float], stamp: Stamp) -> Chart:
     an epoch without its exchange, and that train it.
     """
     steps, reached = np.arange(len(speedups)), np.asarray(speedups, dtype=float)
-    causes = "what the cores share", "what dividing a step costs", "the exchange, waiting included"
+    causes = "what the cores share", "dividing a step", "the exchange, waiting included"
     names = "ideal", "two copies", "no exchange", "exchange"
     falls = [
         Points(
-            cause,
+            f"{cause}: {reached[step + 1] - reached[step]:+.2f}".replace("-", "\N{MINUS SIGN}"),
             step + np.array([0.08, 0.92]),
             np.full(2, reached[step + 1]),
             "band",
@@ -73,11 +73,11 @@ def second_worker(speedups: Sequence[float], stamp: Stamp) -> Chart:
     return Chart(
         "Where the second worker's speed went",
         Axis("what two workers run", low=-0.45, high=3.45, ticks=(0, 1, 2, 3), names=names),
-        Axis("speedup S(2)", low=0.0),
+        Axis("speedup S(2)", low=min(1.0, 0.95 * reached.min())),
         (*falls, Points("speedup", steps, reached, "points", tone=0)),
         stamp=stamp,
         see="Each step starts where the one before it ended, and its height is what it cost. A step that "
-        "leads up is a gain.",
+        "leads up is a gain. One worker would be at 1.",
     )
 
 
@@ -105,7 +105,7 @@ def reading_rates(recording: Recording) -> Chart:
         Axis("GB/s per worker", low=0.0),
         tuple(series),
         stamp=recording.samples[0].stamp,
-        see="Where both colours have a mark at the same bytes, one is less than a tenth above the other: it "
+        see="Where both colors have a mark at the same bytes, one is less than a tenth above the other: it "
         "is the bytes of its own that slow a worker down, and hardly the other worker.",
     )
 
@@ -143,14 +143,14 @@ def implied(workers: Values, fractions: Values, least: Values, most: Values, sta
     return Chart(
         "The fraction that each size implies, and what rounding leaves open",
         Axis("workers K", log=True, ticks=tuple(workers)),
-        Axis("e(K)"),
+        Axis("e(K)", low=2 * min(0.0, *least)),  # or a bar that goes below 0 would seem cut
         (
             Points("e(K)", workers, fractions, "points", tone=1, low=least, high=most),
             Points("nothing serial", workers, np.zeros(len(workers)), "dashed", tone=0),
         ),
         stamp=stamp,
         see="From eight to twenty processors the marks climb, until a bar begins above the end of the one at "
-        "eight; from there on they stay near one height. The first two bars are the longest: near K = 1 an "
+        "eight; after that they stay near one height. The first two bars are the longest: near K = 1 an "
         "implied fraction is hardly known.",
     )
 
@@ -163,8 +163,7 @@ def baselines(batches: Sequence[int], tries: Mapping[int, Sequence[Sample]]) -> 
             [1e3 * getattr(run, end) for run in runs] for end in ("median", "low", "high")
         )
         label = units.counted(threads, "thread")
-        series.append(Points(label, batches, middle, "joined", tone))
-        series.append(Points(f"{label}, its interval", batches, middle, "points", tone, low, high))
+        series.append(Points(label, batches, middle, "joined", tone, low, high))
     best = min(run.median for runs in tries.values() for run in runs)
     ends = [min(batches), max(batches)]
     series.append(Points("the best", ends, [1e3 * best] * 2, "dashed", tone=0))
@@ -175,18 +174,18 @@ def baselines(batches: Sequence[int], tries: Mapping[int, Sequence[Sample]]) -> 
         tuple(series),
         stamp=next(iter(tries.values()))[0].stamp,
         see="Every point is the same job. Take a point high above the dashed line for T(1), and the distance "
-        "is reported as speedup.",
+        "is reported as speedup. Where a mark has no bar, its interval is shorter than the mark is wide.",
     )
 
 
 def two_verdicts(serial: float, most: int = 1024) -> Chart:
     """Efficiency of one fleet over its size, for a job that stays and for one that grows with it."""
-    workers = POWERS[most >= POWERS]
+    workers = doublings(1, most)
     strong = speedup.efficiency(1.0, speedup.fixed_job_seconds(workers, serial), workers)
     weak = (serial + (1 - serial) * workers) / workers
     return lines(
         f"One serial part of {serial:g} of a worker's time, two verdicts",
-        Axis("workers K", log=True, ticks=tuple(workers[::2])),
+        Axis("workers K", log=True, ticks=tuple(POWERS[most >= POWERS][::2])),
         Axis("speedup over K", low=0.0, high=1.05),
         {"the same job, sooner": strong, "a job K times as large": weak},
         workers,
@@ -222,24 +221,27 @@ def unsaid(sizes: Values, speedups: Values, floor: float) -> Chart:
 def loss_over_workers(workers: Values, losses: Mapping[str, ArrayLike]) -> Chart:
     """Loss of the best model that fleets of different serial fractions can train in the same time."""
     first, *_, last = losses
+    workers = np.asarray(workers, dtype=float)
     ideal, *_, worst = (np.asarray(one, dtype=float) for one in losses.values())
+    doubled = int(np.flatnonzero(np.isclose(workers, 2 * workers[0]))[0])
     # Where the largest serial part has cost just one doubling: its loss is that of half the fleet.
-    at = int(np.abs(ideal[:-1] - worst[1:]).argmin())
+    at = int(np.abs(ideal[:-doubled] - worst[doubled:]).argmin())
     marks = [
-        Points(f"one doubling ahead, {first}", [workers[at]], [ideal[at]], "points", tone=0),
-        Points(
-            f"one doubling behind, {last}", [workers[at + 1]], [worst[at + 1]], "points", tone=5
-        ),
+        Points(f"one doubling {where}, {name}", [workers[place]], [curve[place]], "points", tone)
+        for where, name, place, curve, tone in (
+            ("ahead", first, at, ideal, 1),
+            ("behind", last, at + doubled, worst, len(losses)),
+        )
     ]
     chart = lines(
         "Loss that thirty days of a growing fleet can reach",
-        Axis("workers K", log=True, ticks=tuple(workers[::4])),
+        Axis("workers K", log=True, ticks=tuple(workers[:: 2 * doubled])),
         Axis("loss, nats per token", low=1.8),
         losses,
         workers,
         MODEL,
         limit=("what no model passes", statistical.E),
-        see="With a serial part the curve turns flat long before the loss is near what no model passes: from "
-        "there on, more workers change nothing. The two marks stand at one height and one doubling apart.",
+        see="With a serial part the curve turns flat long before the loss is near what no model passes: more "
+        "workers then change nothing. The two marks stand at one height and one doubling apart.",
     )
     return replace(chart, series=(*chart.series, *marks))

@@ -61,7 +61,7 @@
   };
   draw.joined = (group, x, y, low, high, bars, words) => {
     draw.line(group, x, y);
-    draw.points(group, x, y);
+    draw.points(group, x, y, low, high, bars);
     write(group, "word", words, (i) => [px(x[i]) + 4, py(y[i]) - 8.5], { dy: "0.36em", style: `fill: var(--sl-ink); ${small}` }); // AT_MARK, LIFTED of draw.py
   };
   draw.part = draw.band;

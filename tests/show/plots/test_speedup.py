@@ -1,10 +1,14 @@
 """The charts of section 3.1."""
 
+import re
+
 import numpy as np
 import pytest
 
+from scalelab import data
 from scalelab.models import scaling
 from scalelab.records import Machine, Sample, Stamp
+from scalelab.show import draw
 from scalelab.show.plots import speedup
 
 
@@ -66,8 +70,18 @@ def test_where_the_fleet_works_at_a_half_the_last_adds_a_quarter_and_both_are_ma
     assert np.interp(marks.x[1], added.x, added.y) == pytest.approx(marks.y[1], rel=0.02)
 
 
-def test_two_marks_stand_at_one_loss_and_one_doubling_apart():
-    fleet = 2 ** np.arange(5, 17)
+def test_candidates_for_a_baseline_have_their_intervals_and_one_name_each():
+    runs = data.recorded("superlinear").samples[:3]
+    chart = speedup.baselines((1, 16, 256), {1: runs})
+    assert [one.label for one in chart.series] == ["1 thread", "the best"]
+    image, _ = draw.svg(chart)
+    bars = re.search(r'series-0-bars">\s*<path d="([^"]+)"', image)[1]
+    assert bars.count("M") == len(runs)
+
+
+@pytest.mark.parametrize("each", [1, 4])
+def test_two_marks_stand_at_one_loss_and_one_doubling_apart(each):
+    fleet = 2 ** np.arange(5, 16 + 1 / each, 1 / each)
     arithmetic = {s: 1e21 / (s + (1 - s) / fleet) for s in (0, 1e-4, 1e-3)}
     losses = {
         f"s = {s:g}": scaling.loss(*scaling.compute_optimal(one)) for s, one in arithmetic.items()
@@ -76,4 +90,5 @@ def test_two_marks_stand_at_one_loss_and_one_doubling_apart():
     ahead, behind = series(chart, "one doubling ahead"), series(chart, "one doubling behind")
     assert (ahead.x[0], behind.x[0]) == (512, 1024)  # half of 1/s works at 1,024
     assert ahead.y == pytest.approx(behind.y, rel=1e-3)
-    assert len(list(chart.rows())) == len(fleet)
+    assert [float(row[0].replace(",", "")) for row in chart.rows()] == list(2.0 ** np.arange(5, 17))
+    assert (ahead.tone, behind.tone) == (1, 3)  # of the curves that they are on

@@ -16,10 +16,10 @@ from scalelab.show.drawings.drawing import Drawing, Frame, Shape
 from scalelab.show.plots import MODEL
 
 _MOST_LANES = 4  # workers that still have a lane each
-_WIDE, _HIGH = 360.0, 262.0
+_WIDE, _HIGH = 360.0, 268.0
 _LEFT, _RIGHT = 82.0, 352.0  # of the lanes, in time
 _TOP, _LANE, _THICK = 18.0, 25.0, 18.0
-_SUMS, _ROW, _BAR = 156.0, 20.0, 13.0  # the rows below, one for each part
+_SUMS, _ROW, _BAR = 162.0, 20.0, 13.0  # the rows below, one for each part
 _TONES = {"loading": 5, "computing": 1, "waiting": 0, "exchange": 2, "update": 4}
 
 
@@ -133,9 +133,8 @@ def _axis(epoch):
     ideal = epoch.alone / epoch.workers
     x = _at(ideal, epoch)
     yield Shape("ideal", "line", x, _TOP, 0, bottom - _TOP, tone=3, weight=2)
-    yield Shape(
-        "ideal says", "text", min(x, _WIDE - 40), bottom + 8, tone=3, text=f"ideal {_text(ideal)}"
-    )
+    says = f"ideal {_text(ideal)}"
+    yield Shape("ideal says", "text", x + 1, bottom + 8, tone=3, text=says, align="end")
 
 
 def _lanes(epoch, now):
@@ -160,7 +159,7 @@ def _sums(epoch, now):
     spent, alone = epoch.spent(now), epoch.needed(epoch.end)
     scale = (_RIGHT - _LEFT) / epoch.alone
     says = "spent by all, s; stroke: one worker's epoch"
-    yield Shape("sums", "text", 2, _SUMS - 16, text=says, align="start")
+    yield Shape("sums", "text", 2, _SUMS - 20, text=says, align="start")
     for row, part in enumerate(PARTS):
         y, width = _SUMS + _ROW * row, spent[part] * scale
         yield Shape(f"row {part}", "text", _LEFT - 6, y, text=part, align="end")
