@@ -113,6 +113,11 @@ FADES = """async () => {
   return seen;
 }"""
 
+# Of each table whose rows a phone breaks up, whether it is seen without scrolling aside.
+ROWS = """() => [...document.querySelectorAll("article table:is(.stacked, .claims)")].map((e) =>
+  [e.getBoundingClientRect().right <= innerWidth
+    && e.parentElement.scrollWidth <= e.parentElement.clientWidth, e.textContent.trim().slice(0, 40)])"""
+
 # How far a colour stands out from what lies behind an element, translucent layers included.
 COLOURS = """
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -438,6 +443,15 @@ def test_what_goes_on_beyond_an_edge_fades_there_and_nothing_else_does(visit, bo
     assert {fits for fits, *_ in seen} == {True, False}
     for fits, *fades in seen:
         assert fades == ([[], [], []] if fits else [["left"], ["left", "right"], ["right"]])
+
+
+@pytest.mark.parametrize("name", ["notation", "terminology", "status", "instructor"])
+def test_a_phone_shows_a_row_of_words_whole(visit, book, name):
+    one = visit(viewport=PHONE)
+    one.open((book / f"book/{name}.html").as_uri())
+    found = one.page.evaluate(ROWS)
+    assert found
+    nothing([words for fits, words in found if not fits])
 
 
 def test_a_tab_names_the_page_and_the_book_once(reader):
