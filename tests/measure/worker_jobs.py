@@ -1,5 +1,6 @@
 """Jobs that only the tests run on workers: well-behaved ones, and every way to fail."""
 
+import itertools
 import os
 import signal
 import time
@@ -173,6 +174,22 @@ def ticking(collective, sizes, iterations):
     pace = distributed.get_rank() + 1
     looks = iter(range(10**6))
     return collectives.timed(collective, sizes, iterations, clock=lambda: pace * next(looks))
+
+
+def disturbed(collective, sizes, iterations):
+    """Time a collective while another program slows the first 13 calls, as many as a size may have."""
+    from scalelab.measure.messages import collectives
+
+    times = itertools.accumulate(100.0 if look < 26 else 1.0 for look in itertools.count())
+    return collectives.timed(collective, sizes, iterations, clock=lambda: next(times))
+
+
+def all_disturbed(plans, sizes, iterations):
+    """Carry out two plans while another program slows the first 13 iterations."""
+    from scalelab.measure.messages import carried
+
+    times = itertools.accumulate(100.0 if look < 52 else 1.0 for look in itertools.count())
+    return carried.carry(plans, sizes, iterations, clock=lambda: next(times))
 
 
 def forgetful(collective, sizes, iterations):

@@ -15,6 +15,7 @@ from scalelab.refusal import Refusal
 from scalelab.units import counted, text
 
 _WARM_UP = 3
+_TURN = 5  # iterations of a size until the next has its turn
 _Message = tuple[int, int, int, int, bool]  # sender, receiver, first part, last part, adds
 
 
@@ -37,7 +38,8 @@ def measure(
     """Return {name: one Sample per size}: all-reduces of `sizes` bytes by each plan, on `count` ranks.
 
     A plan has `parts`, and `rounds` of (sender, receiver, first part, last part, adds). In every
-    iteration each plan has its turn. A size is rounded up to equal parts. Section 3.8.
+    iteration each plan has its turn, and the sizes take turns of a few iterations. A size is rounded up
+    to equal parts. Section 3.8.
     """
     fit = isinstance(plans, dict) and all(hasattr(plan, "rounds") for plan in plans.values())
     if not fit or not plans:
@@ -75,10 +77,17 @@ def carry(
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[dict[str, jobs.Told]]:
     """Time every plan at every size on this rank, checking the sums: what `measure` launches."""
-    return [_timed(plans, size, iterations, clock) for size in sizes]
+    told: list[dict[str, jobs.Told]] = [{name: {"seconds": []} for name in plans} for _ in sizes]
+    for done in range(0, iterations, _TURN):
+        for one, size in zip(told, sizes, strict=True):
+            calls = min(_TURN, iterations - done)
+            for name, turn in _timed(plans, size, calls, 1 if done else _WARM_UP, clock).items():
+                one[name]["seconds"] += turn["seconds"]
+                one[name]["bytes"] = turn["bytes"]
+    return told
 
 
-def _timed(plans, size, iterations, clock):
+def _timed(plans, size, iterations, warm_up, clock):
     import torch
     from torch import distributed
 
@@ -87,7 +96,7 @@ def _timed(plans, size, iterations, clock):
     each = -(-size // (4 * parts))  # numbers of four bytes in a part
     full, scratch = (torch.empty(each * parts) for _ in range(2))
     seconds: dict[str, list[float]] = {name: [] for name in plans}
-    for _ in range(_WARM_UP + iterations):
+    for _ in range(warm_up + iterations):
         for name, (parts_, rounds) in plans.items():
             full.fill_(rank + 1)
             distributed.barrier()
@@ -96,7 +105,7 @@ def _timed(plans, size, iterations, clock):
             seconds[name].append(clock() - start)
             if not bool((full == count * (count + 1) / 2).all()):
                 raise RuntimeError(f"{name} left a wrong sum of {size} bytes")
-    return {n: {"bytes": 4 * len(full), "seconds": s[_WARM_UP:]} for n, s in seconds.items()}
+    return {n: {"bytes": 4 * len(full), "seconds": s[warm_up:]} for n, s in seconds.items()}
 
 
 def _carry(rounds, rank, full, scratch, each):

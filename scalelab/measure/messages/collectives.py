@@ -34,6 +34,7 @@ GLOO = {
     "send": "point to point",
 }
 _WARM_UP = 3  # the first call makes connections and buffers
+_TURN = 5  # calls of a size until the next has its turn
 _LATE = 0.1  # an arrival spread beyond this share of the time is worth a word
 
 
@@ -48,9 +49,9 @@ def measure(
 ) -> tuple[Sample, ...]:
     """Return one Sample per message size on `count` ranks: of each iteration, the slowest rank's time.
 
-    A size is rounded up to whole numbers, and to equal parts where a rank holds a part. How far apart
-    the ranks began is in `given["spread"]`, in seconds, the median; where they have no common clock,
-    because they run on several machines, it is absent. Section 3.8.
+    The sizes take turns of a few calls. A size is rounded up to whole numbers, and to equal parts where
+    a rank holds a part. How far apart the ranks began is in `given["spread"]`, in seconds, the median;
+    where they have no common clock, because they run on several machines, it is absent. Section 3.8.
     """
     if not isinstance(collective, str) or collective not in GLOO:
         raise Refusal(
@@ -90,16 +91,27 @@ def timed(
     iterations: int,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[jobs.Told]:
-    """Time every size on this rank, checking what arrives: the job that `measure` launches."""
-    return [_timed(*_prepared(collective, size), iterations, clock) for size in sizes]
+    """Time every size on this rank, checking what arrives: the job that `measure` launches.
+
+    By turns, so that what disturbs the machine for a moment meets some calls of each and not all of one.
+    """
+    told: list[jobs.Told] = [{"begun": [], "seconds": []} for _ in sizes]
+    for done in range(0, iterations, _TURN):
+        for one, size in zip(told, sizes, strict=True):
+            calls = min(_TURN, iterations - done)
+            turn = _timed(*_prepared(collective, size), calls, 1 if done else _WARM_UP, clock)
+            for name in ("begun", "seconds"):
+                one[name] += turn.pop(name)
+            one |= turn
+    return told
 
 
-def _timed(size, fill, run, right, iterations, clock):
+def _timed(size, fill, run, right, iterations, warm_up, clock):
     from torch import cuda, distributed
 
     finish = cuda.synchronize if workers.place().type == "cuda" else lambda: None
     begun, seconds = [], []
-    for _ in range(_WARM_UP + iterations):
+    for _ in range(warm_up + iterations):
         fill()
         distributed.barrier()
         finish()
@@ -109,7 +121,7 @@ def _timed(size, fill, run, right, iterations, clock):
         seconds.append(clock() - begun[-1])
     if not right():
         raise RuntimeError(f"a message of {size} bytes arrived with wrong numbers in it")
-    warm = slice(_WARM_UP, None)
+    warm = slice(warm_up, None)
     return {"bytes": size, "host": platform.node(), "begun": begun[warm], "seconds": seconds[warm]}
 
 

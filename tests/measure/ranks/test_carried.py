@@ -7,6 +7,8 @@ from scalelab.links.sweep import Sweep
 from scalelab.measure.messages import buckets, carried, skew
 from scalelab.measure.ranks import workers
 from scalelab.models.network import messages
+from tests.measure import worker_jobs
+from tests.notebooks import ROOT
 
 
 def test_plans_run_by_turns_and_give_samples_that_a_fit_can_read():
@@ -17,6 +19,16 @@ def test_plans_run_by_turns_and_give_samples_that_a_fit_can_read():
         assert [s.given["bytes"] for s in samples] == [1000, 4096, 65536]
         assert {len(s.seconds) for s in samples} == {3}
         assert Sweep.recorded(samples).algorithm == name
+
+
+def test_sizes_of_plans_take_turns_too(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    monkeypatch.setattr(carried, "carry", worker_jobs.all_disturbed)
+    plans = {name: messages.ALL_REDUCE[name](2) for name in ("ring", "recursive doubling")}
+    found = carried.measure(plans, [64, 128], 2, iterations=10)
+    for sample in (one for samples in found.values() for one in samples):
+        assert len(sample.seconds) == 10
+        assert (min(sample.seconds), max(sample.seconds)) == (1.0, 100.0)
 
 
 def test_a_plan_that_adds_twice_is_refused_by_the_processes_too():

@@ -55,6 +55,15 @@ def test_half_of_a_round_trip_is_the_time_of_a_send(monkeypatch):
     assert any(late in a.text for a in sample.advice if a.name == "late start")
 
 
+def test_sizes_take_turns_so_that_a_disturbance_does_not_meet_all_calls_of_one(monkeypatch):
+    """One after the other, 13 calls that another program slowed were all of the shortest message."""
+    monkeypatch.setattr(collectives, "timed", worker_jobs.disturbed)
+    samples = collectives.measure("all-reduce", [64, 128], 2, iterations=10)
+    assert [len(sample.seconds) for sample in samples] == [10, 10]
+    assert [max(sample.seconds) for sample in samples] == [100.0, 100.0]
+    assert [min(sample.seconds) for sample in samples] == [1.0, 1.0]
+
+
 @pytest.mark.parametrize("collective", sampled(collectives.GLOO, 2))
 def test_numbers_that_do_not_arrive_are_noticed(collective, monkeypatch):
     monkeypatch.setattr(collectives, "timed", worker_jobs.forgetful)
