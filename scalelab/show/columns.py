@@ -61,7 +61,7 @@ def table(
 ) -> Table:
     """Return a table of columns, its fractional numbers in `form` (such as ".4f") or three digits.
 
-    A measured Sample shows as its median and the interval around it.
+    A measured Sample shows as its median and the interval around it, in the same unit.
     """
     return Table(columns, title, stamp, form)
 
@@ -131,7 +131,7 @@ def _cell(value: Any, form: str | None, medians: Sequence[float] = ()) -> str:
         median, *ends = _alike(
             units.alike([value.median, value.low, value.high], "s", among=medians)
         )
-        return f"{median} ({ends[0]} to {ends[1]})"
+        return f"{median} ({' to '.join(end.partition(' ')[0] for end in ends)})"
     if _whole(value):
         return units.text(int(value), digits=15)
     return units.text(float(value)) if form is None else format(float(value), form)

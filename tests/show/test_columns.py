@@ -59,4 +59,4 @@ def test_a_column_may_be_anything_that_holds_numbers():
 def test_a_measurement_shows_its_median_and_interval():
     seconds = tuple(0.1 + 0.001 * n for n in range(9))
     sample = Sample("step", seconds, 1, Machine("host", cores=1), "2026-01-01")
-    assert "104 ms (101 ms to 107 ms)" in repr(table({"K": [1], "T": [sample]}, "t"))
+    assert "104 ms (101 to 107)" in repr(table({"K": [1], "T": [sample]}, "t"))
