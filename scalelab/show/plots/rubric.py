@@ -265,11 +265,15 @@ def claimed(report: Report, workers: int, **stated: float) -> Chart:
         middle = row.gate.loss if name == "loss" else getattr(row, name)
         sign = {"least": "≥", "most": "≤"}[bound(name)]
         words, count = text.named(report, name)
-        label = f"{words} {sign} {units.text(count * value)}"
+        # Names stand beside the bars and may not take their room; the table has them whole.
+        short = words.replace("dollars", "$").removesuffix(" of work")
+        label = f"{short} {sign} {units.text(count * value)}"
         rows[label] = (ends[name].low / value, middle / value, ends[name].high / value)
+    found = [0.0, 1.0, *(one for ends in rows.values() for one in ends if np.isfinite(one))]
+    room = 0.04 * (max(found) - min(found))  # or the axis would cut a point at nothing in half
     return bars.between(
         f"A claim about {units.counted(workers, 'worker')}, and what the runs allow",
-        Axis("times what is claimed"),
+        Axis("times what is claimed", low=min(found) - room),
         rows,
         {"claimed,": 1},
         report.stamp,

@@ -108,7 +108,8 @@ def test_a_claimed_price_of_tiny_work_is_told_for_so_much_of_it_that_it_is_dolla
     report = SimpleNamespace(row=lambda _: row, rows=[row], stamp=None, work_stated=True)
     chart = figures.claimed(report, 2, cost_per_work=1e-9)
     (label,) = chart.y.names
-    assert label == "dollars per billion units of work ≤ 1"
+    assert label == "$ per billion units ≤ 1"  # half of the figure was this name, and no bar
+    assert chart.x.low < 0  # or a point at nothing would be cut in half
     assert drawn(chart, "may be").x[:2] == pytest.approx([2, 6])
     row.supports = lambda **stated: dict.fromkeys(stated, "contradicted")
     report.name = "a study"
