@@ -13,6 +13,7 @@ from scalelab.show.template import rendered
 from scalelab.tables.printed import aligned, texts
 
 LONG = 28  # letters of a cell that may take several lines
+NAMED = 14  # letters of the name of a row that may take several on a phone
 FIGURES = 3  # of a number that nobody told how to be written
 Columns = Mapping[str, Iterable[object]]  # values by heading
 
@@ -35,7 +36,10 @@ class Table:
     def looks(self) -> list[str]:
         """Return the classes of the columns: words stand at the left, and numbers under each other."""
         first, *others = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
-        return [_look(first, any), *(_look(cells, all) for cells in others)]
+        names = _look(first, any)
+        if names == "sl-words" and max(map(len, first)) > NAMED:
+            names += " sl-named"
+        return [names, *(_look(cells, all) for cells in others)]
 
     def _repr_html_(self) -> str:
         return rendered("columns.html", table=self)

@@ -32,6 +32,13 @@ def test_words_stand_at_the_left_and_only_long_ones_take_several_lines():
     assert f'<td>–</td><td>2</td><td class="sl-words sl-prose">{told}</td>' in html
 
 
+def test_on_a_phone_a_long_name_of_a_row_takes_several_lines():
+    """Or it takes the width in which the numbers would stand, for which the table is there."""
+    names = ["Megatron-core, 177 billion", "Llama 3"]
+    assert table({"job": names, "S": [43, 2]}, "t").looks == ["sl-words sl-named", ""]
+    assert table({"job": ["one worker", "–"], "S": [1, 2]}, "t").looks == ["sl-words", ""]
+
+
 def test_text_in_a_cell_cannot_become_markup():
     assert "<img" not in table({"who": ["<img src=x>"]}, "<img>")._repr_html_()
 
