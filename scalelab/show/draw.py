@@ -48,6 +48,9 @@ BAR = 13  # of a bar with a word in it, in points
 TALL = 4.6  # of a picture of more rows of such bars than MOST_ROWS, in inches
 MOST_ROWS = 10
 LOW, LOW_ROWS = 2.3, 3.0  # of a picture of so few rows that nothing is read off, in inches
+ROW, FOOT = 0.4, 0.75  # of a picture of few named bars: of each of them, and of its axis, in inches
+THICK = 0.6  # of its row, which a bar without a word takes at most
+CROWD, DOT = 100, 4.5  # marks of one series; more of them are drawn so small, in points
 DIGIT, DIGIT_TALL = 0.64, 0.9  # of a digit and the air around it, of the size of its type
 AT_MARK, LIFTED = (
     4.0,
@@ -70,7 +73,8 @@ def png(chart: Chart, dpi: int = 150) -> bytes:
     """Return the chart as a PNG with its legend, for print and for viewers without HTML."""
     figure, axes = drawing(chart)
     named = any(series.names or series.words for series in chart.series)
-    if named or len(chart.series) > MOST_INSIDE or figure.get_figheight() == LOW:
+    usual = style()["figure.figsize"][1]
+    if named or len(chart.series) > MOST_INSIDE or figure.get_figheight() < usual:
         for columns in range(4 if named else 2, 0, -1):
             legend = figure.legend(
                 loc="outside lower center", ncols=columns, fontsize=8, frameon=False
@@ -140,10 +144,8 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
     with matplotlib.rc_context(style()):
         figure = Figure()
         x, y = limits([chart])
-        if any(_worded(series) for series in chart.series) and (y.high or 0) > MOST_ROWS:
-            figure.set_figheight(TALL)
-        if y.bare and (y.high or 0) <= LOW_ROWS:
-            figure.set_figheight(LOW)
+        high, bar = _sizes(chart, y)
+        figure.set_figheight(high)
         FigureCanvasAgg(figure)
         axes = figure.subplots()
         for name, axis in (("x", x), ("y", y)):
@@ -152,7 +154,7 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
             if stand_ins and _unmarked(series):
                 corner = np.array([[x.low], [y.low]], float)
                 series = replace(series, x=corner[0], y=corner[1], low=None, high=None)
-            _add(axes, series, f"series-{number}")
+            _add(axes, series, f"series-{number}", bar)
             _list(axes, series)
             _fill(axes, series, f"series-{number}")
         named = [series for series in chart.series if series.names]
@@ -171,6 +173,21 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
         figure.draw_without_rendering()
         _thin(axes)
     return figure, axes
+
+
+def _sizes(chart: Chart, y: Axis) -> tuple[float, float]:
+    """Return how high a picture is, in inches, and how thick a bar without a word is, in points."""
+    usual, thin = style()["figure.figsize"][1], 7.0
+    worded = any(_worded(series) for series in chart.series)
+    low, high = y.low or 0.0, y.high or 0.0
+    if worded and high > MOST_ROWS:
+        return TALL, thin
+    if y.bare and high <= LOW_ROWS:
+        return LOW, thin
+    if worded or not y.names or not any(series.kind == "lane" for series in chart.series):
+        return usual, thin
+    row = min(ROW, (usual - FOOT) / (high - low))
+    return FOOT + row * (high - low), min(BAR, THICK * row / POINT)
 
 
 def limits(charts: list[Chart]) -> tuple[Axis, Axis]:
@@ -224,7 +241,8 @@ def _prepare(axes: Axes, name: str, axis: Axis) -> None:
     if axis.ticks:
         ticks.set_major_locator(FixedLocator(axis.ticks))
     elif axis.log and axis.high < 100 * axis.low:  # powers of ten alone could leave one label
-        ticks.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        fine = axis.high < 10 * axis.low
+        ticks.set_major_locator(LogLocator(subs=(1, 2, 3, 4, 5, 6, 8) if fine else (1, 2, 5)))
     if axis.log:
         ticks.set_minor_locator(NullLocator())
     called = dict(zip(axis.ticks, axis.names, strict=False))
@@ -243,7 +261,7 @@ def _thin(axes: Axes) -> None:
             left_of_next = left_of_next if touches else box.x0
 
 
-def _add(axes: Axes, series: Points, gid: str) -> None:
+def _add(axes: Axes, series: Points, gid: str, bar: float) -> None:
     colour = TONES[series.tone % len(TONES)]
     if series.kind in ("band", "part"):
         assert series.low is not None  # what it fills lies between the two
@@ -260,7 +278,9 @@ def _add(axes: Axes, series: Points, gid: str) -> None:
         ys = np.column_stack([series.low, series.high, gaps]).ravel()
         axes.plot(xs, ys, color=colour, lw=1.6, gid=f"{gid}-bars")
     if series.kind == "points":
-        axes.plot(series.x, series.y, "o", color=colour, mew=0, label=series.label, gid=gid)
+        size = DOT if series.x.size > CROWD else style()["lines.markersize"]
+        label = series.label if series.in_legend else ""
+        axes.plot(series.x, series.y, "o", color=colour, mew=0, ms=size, label=label, gid=gid)
         return
     if series.kind == "lane":
         series = replace(series, x=_apart(axes, series.x))
@@ -268,7 +288,7 @@ def _add(axes: Axes, series: Points, gid: str) -> None:
         "edge": {"linewidth": 1.2},
         "dashed": {"linestyle": (0, (5, 4)), "linewidth": 1.6},
         "joined": {"marker": "o", "markeredgewidth": 0},
-        "lane": {"linewidth": BAR if _worded(series) else 7, "solid_capstyle": "butt"},
+        "lane": {"linewidth": BAR if _worded(series) else bar, "solid_capstyle": "butt"},
     }
     axes.plot(
         series.x, series.y, color=colour, label=series.label, gid=gid, **looks.get(series.kind, {})
@@ -348,8 +368,8 @@ def _number(axes: Axes, lines: list[Points]) -> None:
 
 
 def _say(axes: Axes, said: dict[str, Points]) -> None:
-    """Write the word of each mark at the first of its corners that no line passes."""
-    passed = _passed(axes) if said else np.empty((0, 2))
+    """Write the word of each mark at the first of its corners that no other word and no line takes."""
+    passed, taken = _passed(axes) if said else np.empty((0, 2)), list[tuple[float, ...]]()
     for gid, series in said.items():
         for turn, (word, x, y) in enumerate(zip(series.words, series.x, series.y, strict=True)):
             left, up = _placed(axes, x, y)
@@ -358,7 +378,12 @@ def _say(axes: Axes, said: dict[str, Points]) -> None:
                 (i, j): (left + i * (AT_MARK + wide), up + j * LIFTED, wide, DIGIT_TALL * SMALL / 2)
                 for i, j in ((-1, 1), (1, 1), (-1, -1), (1, -1))
             }
-            i, j = min(boxes, key=lambda corner: _on(passed, boxes[corner]))
+            bad = {
+                corner: (any(_meet(box, one) for one in taken), _on(passed, box))
+                for corner, box in boxes.items()
+            }
+            i, j = min(bad, key=bad.__getitem__)
+            taken.append(boxes[i, j])
             place = i * AT_MARK, j * LIFTED
             _write(axes, word, x, y, *place, LIGHT["ink"], f"{gid}-word-{turn}")
 

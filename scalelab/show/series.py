@@ -105,10 +105,11 @@ class Points:
         if not self.x.size:
             raise Refusal(f"series {self.label!r} must hold at least one point, got none")
 
-
-def named_at_its_mark(series: Points) -> bool:
-    """Whether a series is one mark that has a word beside it, and needs no line in a legend."""
-    return series.kind == "points" and series.x.size == len(series.words) == 1
+    @property
+    def in_legend(self) -> bool:
+        """Whether a legend has it: all but a single mark whose label begins with the word beside it."""
+        single = self.kind == "points" and self.x.size == len(self.words) == 1
+        return not (single and self.label.startswith(self.words[0]))
 
 
 def starts(series: Points) -> np.ndarray:

@@ -10,6 +10,8 @@ import pytest
 from scalelab.refusal import Refusal
 from scalelab.show import draw
 from scalelab.show.chart import Axis, Chart, Points
+from scalelab.show.plots import bars
+from scalelab.show.sliders import Figure
 
 
 @pytest.fixture
@@ -273,3 +275,53 @@ def test_a_picture_brings_no_rule_for_the_page_around_it():
     image, _ = draw.svg(Chart("t", Axis("x"), Axis("y"), (Points("a", [1, 2], [1, 2]),)))
     assert "<style" not in image
     assert 'style="stroke-linejoin: round' in image.partition(">")[0]
+
+
+def test_few_named_bars_make_a_low_picture_and_thick_bars_and_many_the_usual_ones():
+    """Three hair-thin bars stood in a picture of the usual height, ten times as far apart as thick."""
+    looks = {}
+    for many in (3, 16):
+        chart = bars.ranked("t", Axis("ms"), {f"bar {at}": 1.0 + at for at in range(many)})
+        figure, axes = draw.drawing(chart)
+        apart = axes.bbox.height / figure.dpi / draw.POINT / (many + 0.2)
+        looks[many] = figure.get_figheight(), axes.lines[0].get_linewidth(), apart
+    usual = draw.style()["figure.figsize"][1]
+    assert looks[3][0] < 0.7 * usual
+    assert looks[16][0] == pytest.approx(usual)
+    assert looks[3][1] == draw.BAR
+    for _, thick, apart in looks.values():
+        assert apart / 4 < thick < 0.8 * apart
+
+
+def test_a_crowd_of_marks_is_drawn_small_and_a_single_one_is_seen_among_them():
+    x = np.arange(300.0)
+    series = (Points("a request", x, x, "points"), Points("slowest", [299], [299], "points"))
+    _, axes = draw.drawing(Chart("t", Axis("x"), Axis("y"), series))
+    small, single = (line.get_markersize() for line in axes.lines)
+    assert small < 0.7 * single
+
+
+def test_a_logarithmic_axis_of_less_than_a_power_of_ten_has_more_numbers_in_order():
+    """The axis of 3.5 to 11 ms had 5 and 10, and the half of all that lies at 4.2 lay beside none."""
+    one = Points("line", [3.5, 11.0], [1.0, 2.0])
+    found = _labels(Chart("Title", Axis("x", log=True), Axis("y"), (one,)))
+    assert found[: found.index("x")] == ["4", "5", "6", "8", "10"]
+
+
+def test_words_of_marks_in_one_place_stand_on_different_sides():
+    marks = [Points(f"{name}: slowest", [1], [3], "points", words=(name,)) for name in "ab"]
+    around = Points("all", [0, 2], [0, 5], "points")
+    chart = Chart("t", Axis("x"), Axis("y"), (around, *marks))
+    _, axes = draw.drawing(chart)
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert not boxes[0].overlaps(boxes[1])
+
+
+def test_a_mark_that_has_its_name_beside_it_has_no_place_in_the_legend_and_keeps_its_column():
+    users = Points("users", [0, 1], [1, 2], "points")
+    slow = Points("users: slowest", [1], [2], "points", words=("users",))
+    other = Points("batch", [1], [1], "points", words=("8",))  # a word that is not its name
+    chart = Chart("t", Axis("x"), Axis("y"), (users, slow, other))
+    keys = re.findall(r"</span>([^<]+)</li>", Figure(chart).html())
+    assert keys == ["users", "batch"]
+    assert chart.columns() == ["x", "users", "users: slowest", "batch"]

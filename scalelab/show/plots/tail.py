@@ -14,7 +14,8 @@ from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL
 
-BUSY = np.array([0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97])
+_TURN = (0.8, 0.83, 0.85, 0.87, 0.885, 0.9, 0.915, 0.93, 0.94, 0.95, 0.96, 0.97)
+BUSY = np.array([0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, *_TURN])
 SHARES = {"p50": 0.50, "p99": 0.99}
 
 
@@ -77,12 +78,12 @@ def requests(title: str, seconds: ArrayLike, stamp: Stamp | None = None) -> Char
         "mean": (seconds.mean(), "dashed", 3),
     }
     for name, (value, kind, tone) in lines.items():  # the mean last: it may lie on the p50
-        series.append(Points(name, ends, [1e3 * value] * 2, kind, tone=tone))
+        series.append(Points(name, ends, [1e3 * value] * 2, kind, tone=tone, end=name))
     at = int(np.argmax(seconds))
     series.append(Points("slowest", [at + 1], [1e3 * seconds[at]], "points", tone=0))
     return Chart(
         title,
-        Axis("number of the request"),
+        Axis("number of the request", high=1.14 * len(seconds)),  # room for the names of the lines
         Axis("response, ms", log=True),
         tuple(series),
         stamp=stamp,
@@ -155,8 +156,8 @@ def crowd(
             Points("answers per second", clients, throughput / throughput[0], "joined", tone=1),
         ),
         stamp=stamp,
-        see="By Little's law the two curves multiplied give the dashed line, but for the edges of a second: "
-        "what more clients do not bring in answers, they bring in waiting.",
+        see="By Little's law the two curves multiplied nearly give the dashed line: what more clients do not "
+        "bring in answers, they bring in waiting.",
     )
 
 
@@ -201,8 +202,8 @@ def pools(title: str, servers: Iterable[int]) -> Chart:
         Axis("mean response, in service times", low=0.0, high=12.0),
         tuple(series),
         stamp=MODEL,
-        see="Every curve begins at one service time and rises without end towards full load; they are "
-        "drawn as far as 97%. The more servers share the queue, the later and the more sharply it turns.",
+        see="Every curve begins at one service time and rises without end towards full load. The more "
+        "servers share the queue, the later and the more sharply it turns.",
     )
 
 
@@ -239,16 +240,20 @@ def tails(
         at = every[(own[0] <= every) & (every <= own[-1])]
         slower = 1 - np.searchsorted(ordered, at) / len(ordered)  # at least as slow as this one
         series.append(Points(name, 1e3 * at, slower, tone=tone))
-    least = min(one.y.min() for one in series)
+    least, high = min(one.y.min() for one in series), None
     if promise:
         share, limit = 1 - promise[0], 1e3 * promise[1]
         ends = [min(one.x.min() for one in series), max(one.x.max() for one in series)]
-        series.append(Points(f"{share:.3%} of the requests", ends, [share] * 2, "dashed", tone=0))
-        series.append(Points(f"{limit:g} ms", [limit] * 2, [least, 0.5], "dashed", tone=0))
+        rare, late = f"{share:.3%}", f"{limit:g} ms"
+        series.append(
+            Points(f"{rare} of the requests", ends, [share] * 2, "dashed", tone=0, end=rare)
+        )
+        series.append(Points(late, [limit] * 2, [least, 0.5], "dashed", tone=0, end=late))
+        high = 1.9 * max(ends)  # room for a name
     powers = 10.0 ** -np.arange(max(4, int(-np.log10(least)) + 1))
     return Chart(
         title,
-        Axis("response, ms", log=True),
+        Axis("response, ms", log=True, high=high),
         Axis("share of requests at least as slow", log=True, ticks=tuple(powers)),
         tuple(series),
         stamp=stamp,
@@ -260,16 +265,15 @@ def moments(
     title: str, runs: Mapping[str, tuple[ArrayLike, np.ndarray]], stamp: Stamp | None = None
 ) -> Chart:
     """The response of each request over the time at which it was planned, and the slowest of each run."""
+    # The first run lies on the others, and shows them where it is elsewhere.
     series = [
         Points(name, planned, 1e3 * seconds, "points", tone=tone)
-        for tone, (name, (planned, seconds)) in enumerate(runs.items(), 1)
+        for tone, (name, (planned, seconds)) in reversed([*enumerate(runs.items(), 1)])
     ]
     for tone, (name, (planned, seconds)) in enumerate(runs.items(), 1):
         at = int(np.argmax(seconds))
         slowest = [np.asarray(planned)[at]], [1e3 * seconds[at]]
-        # The first run is seen; the slow point of a later one would be lost on it without its name.
-        words = (name,) if tone > 1 else ()
-        series.append(Points(f"{name}: slowest", *slowest, "points", tone=tone, words=words))
+        series.append(Points(f"{name}: slowest", *slowest, "points", tone=tone, words=(name,)))
     return Chart(
         title,
         Axis("planned start, s"),
@@ -278,7 +282,8 @@ def moments(
         stamp=stamp,
         see="Users who came while nothing was answered lie on a slope: whoever came later had less of the "
         "pause to wait for. The slope goes on after the pause, with those who stood behind them. The one "
-        "client has only its first request up there: it sent the others late, and counts from then.",
+        "client has only its first request up there: it sent the others late, counts from then, and so has "
+        "them at the bottom, where the users have none.",
     )
 
 
@@ -300,8 +305,8 @@ def growth(
         Axis("mean response of a second, ms", log=True, ticks=(10, 100, 1000, 10_000)),
         tuple(series),
         stamp=MODEL,
-        see="Three of the policies have good and bad seconds. Uncancelled copies do not come back from the "
-        "bad ones: these make the copies that make the next ones worse.",
+        see="Three of the policies have good and bad seconds. With uncancelled copies the service never "
+        "recovers from a bad one: it makes more copies, and they make the next second worse.",
     )
 
 
@@ -317,8 +322,8 @@ def stragglers(title: str, workers: np.ndarray, columns: Mapping[str, ArrayLike]
         Axis("step, in means of one worker", low=1.0),
         tuple(series),
         stamp=MODEL,
-        see="Each time has the same mean and about the same scatter. What decides is how rare the very long "
-        "ones are: the curve of the heavy tail bends upwards, the others do not.",
+        see="All of these times have the same mean and about the same scatter. What decides is how rare the "
+        "very long ones are: the curve of the heavy tail bends upwards, the others do not.",
     )
 
 

@@ -595,12 +595,16 @@ def test_the_one_slow_request_of_the_client_is_seen_on_the_slope_of_the_users():
     told[100] = 0.5
     users = np.maximum(told, 0.5 - 0.7 * abs(planned - 1.0) - 9 * (planned < 1.0))
     chart = figures.moments("m", {"users": (planned, users), "one client": (planned, told)})
-    last, client = chart.series[-1], chart.series[1]
-    assert (last.x[0], last.y[0], last.words) == (1.0, 500, ("one client",))
+    client, above, first, last = chart.series
+    assert (above.label, first.words, last.words) == ("users", ("users",), ("one client",))
+    assert (last.x[0], last.y[0]) == (1.0, 500)
     assert last.tone == client.tone
+    assert not any(one.in_legend for one in (first, last))  # both ends have their names beside them
     # The caption had those of the pause on the slope, and not those who stood behind them.
     assert planned[users > told].max() > 1.0 + 0.5
     assert "goes on after the pause" in chart.see
+    # The users lie on top, or the client would hide them everywhere; there it is seen at the bottom.
+    assert "at the bottom, where the users have none" in chart.see
 
 
 def test_the_typical_page_of_69_calls_is_as_slow_as_the_p99_of_a_call():
