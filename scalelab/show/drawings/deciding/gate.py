@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from scalelab import units
 from scalelab.arguments import real, shown, whole
@@ -20,11 +21,12 @@ from scalelab.show.plots import MODEL
 MOST, MOST_ROWS = 40, 12  # runs of a size, and answers below each other
 COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24)
 _WIDE, _LEFT, _RIGHT = 360.0, 62.0, 280.0
-_STRIPS = (18.0, 48.0)
+_TOP, _STRIPS = 7.0, (28.0, 58.0)
 _DOT, _HIGH = 6.0, 9.0
-_HEAD, _ROWS, _ROW = 106.0, 128.0, 18.0
+_HEAD, _ROWS, _ROW = 126.0, 148.0, 18.0
+_APART = 36.0  # between two numbers of a scale, at least
 _TONE = {"pass": 3, "fail": 2, "undecided": 5}
-TONES = {"one run": 1, "undecided": 5, "pass": 3, "fail": 2}
+TONES = {"undecided": 5, "pass": 3, "fail": 2}
 _ASIDE = (0.0, 5.0, -5.0, 2.5, -2.5)  # dots that are alike stand beside each other
 Pairs = tuple[Sequence[float], Sequence[float]]
 
@@ -57,7 +59,7 @@ def quality_gate(
             f"Above, a dot is a run of {sizes[0]} or of {sizes[1]}, and a stroke their mean. Below, each row "
             "is the loss as the runs so far leave it, from end to end; the long stroke is the tolerance.",
             _WIDE,
-            _ROWS + _ROW * len(counts) + 12,
+            _ROWS + _ROW * len(counts) + 14,
             tuple(
                 _frame(
                     runs[name], asked[name], done, counts, tolerance, sizes, metric, across, lost
@@ -101,16 +103,35 @@ def _runs(ways, most):
     return runs
 
 
+class _Scale(NamedTuple):
+    """Where values stand on the paper."""
+
+    low: float
+    high: float
+
+    def __call__(self, value: float) -> float:
+        return _LEFT + (value - self.low) / ((self.high - self.low) or 1) * (_RIGHT - _LEFT)
+
+    def numbers(self) -> dict[str, float]:
+        """Return round numbers that lie on it, as they are written, far enough apart."""
+        least = _APART / (_RIGHT - _LEFT) * ((self.high - self.low) or 1)
+        power = math.floor(math.log10(least))
+        step = next(one for one in (2, 5, 10, 20) if one * 10.0**power >= least) * 10.0**power
+        places = max(0, -math.floor(math.log10(step) + 1e-9))
+        turns = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
+        return {f"{turn * step + 0.0:.{places}f}": turn * step for turn in turns}
+
+
 def _scale(low, high):
-    """Return the place of a value on the paper, where these two lie just within the ends."""
-    low, high = low - 0.03 * (high - low), high + 0.03 * (high - low)
-    return lambda value: _LEFT + (value - low) / ((high - low) or 1) * (_RIGHT - _LEFT)
+    """Return a scale on which these two lie just within the ends."""
+    return _Scale(low - 0.03 * (high - low), high + 0.03 * (high - low))
 
 
 def _frame(runs, answers, done, counts, tolerance, sizes, metric, across, lost):
     count = counts[done - 1] if done else 0
     now = answers[done - 1] if done else None
-    shapes = [*_above(runs, count, sizes, across), *_below(counts, tolerance, metric, lost)]
+    shapes = [*_above(runs, count, sizes, metric, across)]
+    shapes += _below(counts, tolerance, metric, lost)
     for n, one in zip(counts[:done], answers, strict=False):
         shapes += _answer(one, n, _ROWS + _ROW * counts.index(n), lost)
     return Frame(
@@ -127,8 +148,13 @@ def _frame(runs, answers, done, counts, tolerance, sizes, metric, across, lost):
     )
 
 
-def _above(runs, count, sizes, across):
+def _above(runs, count, sizes, metric, across):
     """Yield the strips of both sizes: a dot for each run, and a stroke at their mean."""
+    said = f"{metric} of each run; stroke: their mean"
+    yield Shape("runs", "text", 4, _TOP, text=said, align="start")
+    for text, value in across.numbers().items():
+        yield Shape(f"value {text}", "text", across(value), _STRIPS[1] + 20, text=text)
+        yield Shape(f"tick {text}", "line", across(value), _STRIPS[1] + 11, 0, 3)
     for side, (name, y) in enumerate(zip(sizes, _STRIPS, strict=True)):
         yield Shape(f"size {side}", "text", _LEFT - 8, y, text=name, align="end")
         yield Shape(f"ground {side}", "line", _LEFT, y + 11, _RIGHT - _LEFT, 0)
@@ -139,7 +165,7 @@ def _above(runs, count, sizes, across):
         if there:
             mean = math.fsum(there) / count
             yield Shape(f"mean {side}", "block", across(mean), y + 2, 1.5, 20, 1)
-            yield Shape(f"is {side}", "text", _RIGHT + 6, y + 2, text=f"{mean:.2f}", align="start")
+            yield Shape(f"is {side}", "text", _RIGHT + 6, y + 2, text=f"mean {mean:.2f}", align="start")
 
 
 def _below(counts, tolerance, metric, lost):
@@ -148,7 +174,10 @@ def _below(counts, tolerance, metric, lost):
     yield Shape("tolerance", "text", lost(tolerance), _HEAD, text=f"tolerance {tolerance:g}")
     yield Shape("allowed", "line", lost(tolerance), _ROWS - 12, 0, deep + 4, weight=2)
     yield Shape("nothing", "line", lost(0), _ROWS - 12, 0, deep + 4)
-    yield Shape("zero", "text", lost(0), _ROWS + deep + 2, text="0")
+    yield Shape("ground", "line", _LEFT, _ROWS + deep - 8, _RIGHT - _LEFT, 0)
+    for text, value in lost.numbers().items():
+        yield Shape(f"loss of {text}", "text", lost(value), _ROWS + deep + 4, text=text)
+        yield Shape(f"tick at {text}", "line", lost(value), _ROWS + deep - 8, 0, 3)
 
 
 def _answer(answer, count, y, lost):

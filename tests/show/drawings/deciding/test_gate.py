@@ -93,8 +93,26 @@ def test_there_is_a_dot_for_each_run_and_a_stroke_at_their_mean(way):
         # One scale for both strips: as far apart as the runs are.
         assert np.corrcoef(dots, values)[0, 1] == pytest.approx(1)
         (said,) = [s.text for s in frame.shapes if s.key == f"is {side}"]
-        assert said == f"{values.mean():.2f}"
+        assert said == f"mean {values.mean():.2f}"
     assert frame.facts["Runs in all"] == "16"
+
+
+@ways
+def test_both_parts_have_numbers_that_say_where_a_run_and_an_end_of_a_loss_lie(way):
+    """Neither 24.6 nor -0.11 could be read off it: of both scales only 0 had its number."""
+    frame = drawn(way).frames[-1]
+    there = {shape.key: shape for shape in frame.shapes}
+    runs = {f"run {s}.{n}": v for s in (0, 1) for n, v in enumerate(WAYS[way][s])}
+    low, margin = by_hand(way, 24)
+    losses = {"middle 24": low, "nothing": 0.0, "allowed": TOLERANCE}
+    for numbers, values in (("value ", runs), ("loss of ", losses)):
+        scale = {float(s.text): s.x for key, s in there.items() if key.startswith(numbers)}
+        assert len(scale) >= 3
+        slope, start = np.polyfit(list(scale), list(scale.values()), 1)
+        for key, value in values.items():
+            assert there[key].x == pytest.approx(start + slope * value, abs=0.05)
+        assert min(np.diff(sorted(scale.values()))) > 30
+    assert "0.0" in {shape.text for shape in frame.shapes}
 
 
 def test_what_the_chapter_says_of_the_five():
