@@ -103,7 +103,7 @@ def test_both_parts_have_numbers_that_say_where_a_run_and_an_end_of_a_loss_lie(w
     frame = drawn(way).frames[-1]
     there = {shape.key: shape for shape in frame.shapes}
     runs = {f"run {s}.{n}": v for s in (0, 1) for n, v in enumerate(WAYS[way][s])}
-    low, margin = by_hand(way, 24)
+    low, _ = by_hand(way, 24)
     losses = {"middle 24": low, "nothing": 0.0, "allowed": TOLERANCE}
     for numbers, values in (("value ", runs), ("loss of ", losses)):
         scale = {float(s.text): s.x for key, s in there.items() if key.startswith(numbers)}
