@@ -25,27 +25,30 @@ from scalelab.show.sliders import Replay, Slider
 HOURS, HOURLY = 80.0, 20.0  # of the run on one node, and dollars for a node
 COUNTS = POWERS[POWERS <= 512]
 SLIDERS = {
-    "workers": Slider("nodes", COUNTS, start=1),
+    "workers": Slider("nodes", COUNTS, start=16),
     "serial": Slider("hours only one node can do", (0, 1, 2, 4, 8, 16), start=4),
 }
 MOST = 200_000  # dollars, above the dearest run of the sliders
+TICKS = (1_600, 5_000, 16_000, 50_000, 160_000)
+DIGIT, LINE = 2.0, 1.35  # the hours that a digit of a name is wide, and the ratio that it is high
 
 
 def bill(workers: float, serial: float) -> Chart:
-    """Bill of a run over its hours, from one node to 512; `serial` hours are work that only one can do."""
+    """Bill of a run over its hours, from one node to `workers`; `serial` hours are for one node alone."""
     share = serial / HOURS
-    hours = speedup.fixed_job_seconds(COUNTS, share, baseline=HOURS)
+    counts = COUNTS[workers >= COUNTS]
+    hours = speedup.fixed_job_seconds(counts, share, baseline=HOURS)
     mine = speedup.fixed_job_seconds(workers, share, baseline=HOURS)
     dollars = mine * workers * HOURLY
     useful = HOURS * HOURLY
-    wall = serial if serial else np.nan  # zero has no place on a logarithmic axis
+    bills = counts * hours * HOURLY
     return Chart(
         f"{units.counted(workers, 'node')}: {mine:.2f} hours for {units.bill(dollars)}",
-        Axis("hours until the run is done", log=True, ticks=(1, 4, 10, 20, 40, 80)),
-        Axis("bill, dollars", log=True, low=1_000, high=MOST, ticks=(1_600, 4_000, 10_000, 40_000)),
+        Axis("hours until the run is done", ticks=(0, 20, 40, 60, 80)),
+        Axis("bill, dollars", log=True, low=1_000, high=MOST, ticks=TICKS),
         (
-            Points("1, 2, 4 ... 512 nodes", hours, COUNTS * hours * HOURLY, tone=1),
-            Points("hours only one node can do", [wall, wall], [1_000, MOST], "dashed", 0),
+            Points("1, 2, 4 ... nodes", hours, bills, "joined", words=_names(counts, hours, bills)),
+            Points("hours only one node can do", [serial, serial], [1_000, MOST], "dashed", 0),
             Points("your choice", [mine], [dollars], "points", tone=2),
         ),
         {
@@ -56,6 +59,17 @@ def bill(workers: float, serial: float) -> Chart:
         },
         MODEL,
     )
+
+
+def _names(counts: np.ndarray, hours: np.ndarray, bills: np.ndarray) -> tuple[str, ...]:
+    """Return the nodes of each mark, from the last one back, and nothing where that would cover a name."""
+    names, free, low = [], 0.0, np.inf
+    for count, hour, dollars in zip(counts[::-1], hours[::-1], bills[::-1], strict=True):
+        name = f"{count:.0f}" if hour >= free or dollars <= low else ""
+        names.append(name)
+        if name:
+            free, low = hour + DIGIT * len(name), dollars / LINE
+    return tuple(reversed(names))
 
 
 @dataclass(frozen=True)
@@ -157,7 +171,7 @@ def write_map(writer, node):
 
 
 class CoverFigure(SphinxDirective):
-    """The figure with its sliders, one node chosen: the answer is the reader's to find."""
+    """The figure with its sliders, at 16 nodes: what 512 do is the reader's to find."""
 
     def run(self) -> list[nodes.Node]:
         """Make it anew whenever what draws it has changed."""

@@ -148,7 +148,9 @@ def at(series: Points, x: float, up: Callable[[float], str] = number) -> str:
         return ", ".join(f"{up(series.y[at])} ({series.names[at]})" for at in same)
     if same.size and series.words:
         said = [(up(series.y[at]), series.words[at]) for at in same]
-        return ", ".join(f"{value} ({word})" if value else word for value, word in said)
+        return ", ".join(
+            f"{value} ({word})" if value and word else value or word for value, word in said
+        )
     if same.size and series.kind == "part":
         return number(series.y[same[0]])
     if same.size:

@@ -56,6 +56,18 @@ def test_the_figure_on_the_cover_says_what_its_table_says(monkeypatch):
         assert cover.bill(nodes, 0).readouts["Bill"] == "$1,600"
 
 
+def test_the_curve_on_the_cover_ends_at_the_nodes_chosen_so_that_one_may_guess(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    cover = importlib.import_module("cover")
+    start = cover.SLIDERS["workers"].start
+    assert start < 512  # which the page asks for
+    for nodes in cover.COUNTS:
+        for serial in cover.SLIDERS["serial"].values:
+            curve = cover.bill(nodes, serial).series[0]
+            assert (curve.x[0], 2.0 ** (len(curve.x) - 1)) == (80, nodes)
+            assert {curve.words[0], curve.words[-1]} == {"1", f"{nodes:.0f}"}
+
+
 def test_the_map_on_the_cover_leads_to_every_section_by_the_questions_of_the_page(monkeypatch):
     """It says of each question what the table further down says, and numbers sections as they do."""
     monkeypatch.syspath_prepend(ROOT / "book" / "_ext")

@@ -97,6 +97,11 @@ def test_a_chart_that_cannot_be_drawn_says_why(make, message):
         make()
 
 
+def test_a_mark_without_a_word_has_its_value_alone_in_the_table():
+    path = Points("run", [1, 2], [3, 4], "joined", words=("", "two"))
+    assert list(chart(path).rows()) == [["1", "3"], ["2", "4 (two)"]]
+
+
 def test_a_single_mark_does_not_empty_the_table_of_its_curve():
     curve, mark = Points("line", [1, 3], [10, 30]), Points("mark", [2], [20], "points")
     assert [row[0] for row in chart(curve, mark).rows()] == ["1", "2", "3"]

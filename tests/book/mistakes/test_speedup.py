@@ -233,11 +233,12 @@ def test_chapters_call_functions_as_the_notation_says():
 def test_the_cover_shows_the_bill_that_it_is_about(monkeypatch):
     """Every point of the curve is a number of nodes: its hours and its dollars."""
     monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
-    chart = importlib.import_module("cover").bill(16, 4)
-    (curve,) = [one for one in chart.series if one.kind == "line"]
+    chart = importlib.import_module("cover").bill(512, 4)
+    (curve,) = [one for one in chart.series if one.kind == "joined"]
     for nodes, hours, dollars in zip(2.0 ** np.arange(10), curve.x, curve.y, strict=True):
         assert hours == pytest.approx(4 + 76 / nodes)
         assert dollars == pytest.approx(20 * nodes * hours)
+    assert [float(word) for word in curve.words] == [2.0**turn for turn in range(10)]
     (wall,) = [one for one in chart.series if one.kind == "dashed"]
     assert set(wall.x) == {4}
     assert curve.y.max() <= wall.y.max()
