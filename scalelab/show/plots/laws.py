@@ -12,13 +12,15 @@ from scalelab import units
 from scalelab.models.scaling import laws, speedup
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL, POWERS, bars
+from scalelab.show.plots import MODEL, POWERS, bars, doublings
 
 _TONES = {
     "Amdahl's law": 3,
     "universal law": 1,
     "hard cap": 4,
 }  # a law keeps its colour from figure to figure
+# The colours of the section's drawings: what divides, the exchange, who waits, what one worker has as well.
+_KINDS = {"computing": 3, "moving gradients": 4, "waiting": 0, "idle": 2}
 
 
 def two_readings(serial: float, measured_on: float, most: int = 1024) -> Chart:
@@ -96,7 +98,7 @@ def one_clock(shares: Sequence[float], most: int = 1024) -> Chart:
 def next_percent(serial: float, most: int = 64) -> Chart:
     """What one percent more nodes saves of the time and adds to the bill, over the nodes there are."""
     even = (1 - serial) / serial  # half of the ceiling
-    nodes = np.unique(np.append(np.geomspace(1, most, 40).round(), even))
+    nodes = np.unique(np.append(doublings(1, most), even))
     stays = laws.share_of_ceiling(nodes, serial)
     return Chart(
         f"One percent more nodes, where {serial:.0%} is serial on one",
@@ -115,13 +117,14 @@ def next_percent(serial: float, most: int = 64) -> Chart:
 
 def two_profiles(shares: Mapping[str, tuple[float, int]], counts: Sequence[int]) -> Chart:
     """Speedup over one worker as profiles of an exchange foretell it, each with the size it was read on."""
-    workers = np.unique([*np.geomspace(2, max(counts), 40).round(), *counts])
+    workers = np.unique([*doublings(2, max(counts)), *counts])
     series = [Points("ideal S = K", workers, workers, "dashed", tone=0)]
+    sizes = " and ".join(filter(None, [", ".join(map(str, counts[:-1])), f"{counts[-1]}"]))
     for tone, (name, (share, on)) in enumerate(shares.items(), 1):
         top = laws.overhead_ceiling(share, on)
         series += [
             Points(name, workers, laws.overhead_speedup(workers, share, on), tone=tone),
-            Points(f"its sizes, ceiling {top:.3g}", [*counts],
+            Points(f"at {sizes} GPUs; ceiling {top:.3g}", [*counts],
                    laws.overhead_speedup(counts, share, on), "points", tone=tone),
         ]  # fmt: skip
     return Chart(
@@ -140,7 +143,7 @@ def levers(moves: Mapping[str, tuple[float, float, float]], most: int = 1024) ->
 
     Each move has the seconds that divide, those that do not, and how many of today's steps one is worth.
     """
-    nodes = np.unique([*np.geomspace(1, most, 40).round(), *POWERS[most >= POWERS]])
+    nodes = doublings(1, most)
     compute, stays, _ = next(iter(moves.values()))
     today = compute + stays
     series = []
@@ -166,14 +169,15 @@ def steps(found: Mapping[str, Mapping[str, float]], stamp: Stamp | None = None) 
     """Steps as bars under each other: milliseconds of each part, end to end, in the order given."""
     rows = [float(row) for row in range(len(found), 0, -1)]
     series = []
-    for tone, part in enumerate(next(iter(found.values())), 1):
+    for turn, part in enumerate(next(iter(found.values()))):
         x: list[float] = []
         y: list[float] = []
         for row, parts in zip(rows, found.values(), strict=True):
-            begin = sum([*parts.values()][: tone - 1])
+            begin = sum([*parts.values()][:turn])
             if parts[part] > 0:  # a bar of no length would still be a line
                 x += [begin, begin + parts[part], np.nan]
                 y += [row, row, np.nan]
+        tone = _KINDS.get(part, 1)
         series.append(Points(part, x or [np.nan], y or [np.nan], "lane", tone=tone))
     return Chart(
         "One step of each worker, its moments sorted by kind",
@@ -232,8 +236,8 @@ def misses(
             ),
         ),
         stamp=stamp,
-        see="How far each row lies from a curve, and on which side. In few rows some neighbours are on one "
-        "side by chance; many of them together speak against a shape.",
+        see="How far each row lies from a curve, and on which side. Of few rows some neighbors are on one "
+        "side by chance; a long run of rows on one side speaks against a shape.",
     )
 
 
@@ -266,8 +270,8 @@ def losses(
             Points("what is left", [*after, measured], rows, "points", tone=1),
         ),
         stamp=stamp,
-        see="Each bar is what one loss takes away, and the next begins where it ends; the lowest point is "
-        "the measurement. A bar that leads to the right is a gain.",
+        see="Each bar is what one loss takes away, and the next begins where it ends. A bar that leads to "
+        "the right is a gain. The point in the last row was measured without the profiler.",
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from scalelab.show import plots
+from scalelab.show.drawings.scaling import from_profile
 from scalelab.show.plots import laws
 from scalelab.show.series import starts
 
@@ -77,7 +78,7 @@ def test_a_percent_of_nodes_is_tried_and_saves_and_costs_what_is_drawn():
 def test_a_profile_of_an_exchange_is_a_curve_through_the_size_it_was_read_on():
     chart = laws.two_profiles({"early": (0.5, 8), "late": (0.5, 256)}, [8, 256])
     ceilings = [one.label for one in chart.series if one.kind == "points"]
-    assert ceilings == ["its sizes, ceiling 8", "its sizes, ceiling 256"]
+    assert ceilings == ["at 8 and 256 GPUs; ceiling 8", "at 8 and 256 GPUs; ceiling 256"]
     found = by_name(chart)
     for name, on in (("early", 8), ("late", 256)):
         line = found[name]
@@ -108,6 +109,22 @@ def test_the_parts_of_a_step_lie_end_to_end_and_what_is_nothing_has_no_bar():
     assert found["waiting"].x.size == 3
     assert found["idle"].x[[0, 1, 3, 4]].tolist() == [8, 10, 7, 9]
     assert found["idle"].y[[0, 3]].tolist() == [2, 1]
+
+
+def test_the_parts_of_a_step_have_the_colours_that_the_drawing_of_a_profile_gave_them():
+    """Waiting was grey there and green here, where green had been what divides."""
+    tones = from_profile("p", exchange=True).tones
+    names = {"computing": "divides", "moving gradients": "exchange", "waiting": "waiting",
+             "idle": "one worker alone must do it"}  # fmt: skip
+    found = by_name(laws.steps({"alone": dict.fromkeys(names, 1.0)}))
+    assert {one: found[one].tone for one in names} == {a: tones[b] for a, b in names.items()}
+
+
+def test_a_law_without_corners_is_drawn_without_corners():
+    """Between one node and two, and two and three, the curves were straight."""
+    for chart in (laws.next_percent(0.1), laws.levers({"as it is": (180, 20, 1)})):
+        nodes = chart.series[0].x
+        assert max(nodes[1:] / nodes[:-1]) < 1.2
 
 
 def test_what_a_curve_misses_is_in_percent_of_the_curve():
