@@ -70,7 +70,9 @@ def _frame(found, rows, before, now, stage):
     facts = {
         "Length of all rows, over the clock": f"{ms(presence)} ms in {ms(clock)} ms: {mean}",
         "Clock": f"{ms(clock)} ms",
-        "Inside now": f"{len(inside)}, {sum(one.waits(now) for one in found)} of them waiting",
+        "Inside now": f"{len(inside)}, {sum(one.waits(now) for one in found)} of them waiting"
+        if inside
+        else "nobody",
         "Mean wait of those who began": f"{ms(sum(begun) / len(begun))} ms"
         if begun
         else "none yet",

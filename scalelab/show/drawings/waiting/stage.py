@@ -19,8 +19,8 @@ _HEAD, _LANE, _LEAST = 16.0, 25.0, 84.0
 _ROUND = 15.0  # across
 _FRONT, _NEXT = 190.0, 19.5  # of a line: its first place, and how far the next one is from it
 _NAME, _SEAT, _LEFT_OVER = 205.0, 222.0, 256.5
-_SERVER = 246.5, 70.0, 22.0
-_ANSWERED, _BESIDE = 291.0, 4
+_SERVER = 246.0, 69.0, 22.0
+_ANSWERED, _BESIDE = 292.3, 4  # at a phone's width as far from a server as from each other
 _ENTRY = 8.0
 
 
