@@ -1,5 +1,6 @@
 // How far one is: a line at the top of the page, and in the list of pages how far each chapter has been read. That is
 // kept in this browser, as guesses and the device are. What one only jumped to is not read: it must go on from what was.
+// Contents that are longer than the window keep the line in view that the theme marks.
 (() => {
   const KEY = "scalelab-read", DONE = 0.97;
   const root = new URL(document.documentElement.dataset.content_root, location).pathname;
@@ -42,6 +43,12 @@
     mark(here, read);
     try { localStorage.setItem(KEY, JSON.stringify({ ...shelf(), [here]: read })); } catch { /* then this page knows it, and no other */ }
   };
+  const contents = document.getElementById("pst-page-toc-nav"), frame = contents?.closest(".bd-sidebar-secondary");
+  const follow = () => {
+    const marked = contents.querySelector("[aria-current]")?.getBoundingClientRect(), room = frame.getBoundingClientRect();
+    if (marked && (marked.top < room.top || marked.bottom > room.bottom)) frame.scrollTop += marked.top - room.top - room.height / 2;
+  };
+  if (frame) new MutationObserver(follow).observe(contents, { subtree: true, attributeFilter: ["aria-current"] });
   if (read) offer();
   look();
   addEventListener("scroll", look, { passive: true });

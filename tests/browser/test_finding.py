@@ -6,6 +6,7 @@ import re
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import nothing
 from tests.notebooks import ROOT
@@ -192,6 +193,18 @@ def there(book, address: str) -> bool:
     """Whether an address of a search result leads to something."""
     page, _, anchor = address.partition("#")
     return not anchor or anchor in names(book / page)
+
+
+def test_contents_longer_than_the_window_keep_the_marked_line_in_view(visit, book):
+    one = visit(plain=True, viewport={"width": 1440, "height": 700})
+    one.open((book / "book" / "corrections.html").as_uri())
+    marked = one.page.locator("nav.page-toc [aria-current]")
+    for number in (33, 2):
+        one.page.locator("article h2", has_text=f"{number}. ").first.evaluate(
+            "e => e.scrollIntoView()"
+        )
+        expect(marked).to_contain_text(f"{number}. ")
+        expect(marked).to_be_in_viewport()
 
 
 def test_a_word_of_the_glossary_is_told_at_once_and_nonsense_is_answered(find):
