@@ -368,8 +368,11 @@ def _number(axes: Axes, lines: list[Points]) -> None:
 
 
 def _say(axes: Axes, said: dict[str, Points]) -> None:
-    """Write the word of each mark at the first of its corners that no other word and no line takes."""
-    passed, taken = _passed(axes) if said else np.empty((0, 2)), list[tuple[float, ...]]()
+    """Write the word of each mark at the first of its corners within the axes that nothing else takes."""
+    passed, dot = _passed(axes) if said else np.empty((0, 2)), style()["lines.markersize"] / 2
+    marks = [at for one in said.values() for at in zip(one.x, one.y, strict=True)]
+    taken = [(*map(float, _placed(axes, *mark)), dot, dot) for mark in marks]
+    area = axes.bbox.padded(2).extents / axes.figure.dpi / POINT
     for gid, series in said.items():
         for turn, (word, x, y) in enumerate(zip(series.words, series.x, series.y, strict=True)):
             left, up = _placed(axes, x, y)
@@ -379,7 +382,11 @@ def _say(axes: Axes, said: dict[str, Points]) -> None:
                 for i, j in ((-1, 1), (1, 1), (-1, -1), (1, -1))
             }
             bad = {
-                corner: (any(_meet(box, one) for one in taken), _on(passed, box))
+                corner: (
+                    not _within(area, box),
+                    any(_meet(box, one) for one in taken),
+                    _on(passed, box),
+                )
                 for corner, box in boxes.items()
             }
             i, j = min(bad, key=bad.__getitem__)
@@ -407,6 +414,13 @@ def _passed(axes: Axes) -> np.ndarray:
 def _on(places: np.ndarray, box: tuple[float, ...]) -> bool:
     """Whether one of the places lies in a box."""
     return bool(np.any(np.all(abs(places - box[:2]) < box[2:], axis=1)))
+
+
+def _within(area: np.ndarray, box: tuple[float, ...]) -> bool:
+    """Whether a box lies in an area, whose left, lower, right and upper ends are given."""
+    x, y, wide, high = box
+    left, low, right, top = area
+    return left <= x - wide and x + wide <= right and low <= y - high and y + high <= top
 
 
 def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scalelab.rubric.report import Report
 
 _POINTS = 60
+_FEW = 12  # rows that have room for a name each
 _SURE = f"{LEVEL:.0%} for each end"
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LAWS = {"strong": ("Amdahl", BY_NAME["amdahl"]), "weak": ("Gustafson", BY_NAME["gustafson"])}
@@ -203,19 +204,20 @@ def cost(report: Report) -> Chart:
     x, y = ("seconds", "cost") if same else ("time", "cost_per_work")
     per = "of the run" if same else "per unit of work"
 
-    def at(label, rows, kind="points", tone=1):
-        return Points(
-            label, [getattr(r, x) for r in rows], [getattr(r, y) for r in rows], kind, tone
-        )
+    def at(label, rows, kind="points", tone=1, sized=False):
+        words = tuple(f"K = {r.workers}" for r in rows) if sized else ()
+        across, up = [getattr(r, x) for r in rows], [getattr(r, y) for r in rows]
+        return Points(label, across, up, kind, tone, words=words)
 
     ranked = [row for row in report.rows if row.passes_gate]
     out = [row for row in report.rows if not row.passes_gate]
     front = sorted((row for row in ranked if row.workers in report.pareto), key=lambda r: r.time)
-    series = [at("holds quality", ranked)]
+    few = len(report.rows) <= _FEW
+    series = [at("holds quality", ranked, sized=few)]
     if len(front) > 1:
         series.append(at("not beaten in time and cost", front, "dashed", 0))
     if out:
-        series.append(at("lost quality, or undecided", out, tone=4))
+        series.append(at("lost quality, or undecided", out, tone=4, sized=few))
     if report.recommended is not None:
         picked = report.row(report.recommended)
         series.append(at(f"recommended, K = {picked.workers}", [picked], tone=3))

@@ -223,7 +223,7 @@ def test_a_lane_that_has_no_bar_yet_is_as_thick_as_those_with_words():
 def test_a_word_stands_above_each_mark_to_the_right_of_a_path_and_else_where_no_line_passes():
     for kind, side in (("joined", "left"), ("points", "right")):
         marks = Points("size", [1, 2], [3, 1], kind, words=("8", "16"))
-        _, axes = draw.drawing(Chart("", Axis("x"), Axis("y"), (marks,)))
+        _, axes = draw.drawing(Chart("", Axis("x"), Axis("y", high=4.0), (marks,)))
         assert [(text.get_text(), text.get_ha()) for text in axes.texts] == [
             ("8", side),
             ("16", side),
@@ -232,8 +232,22 @@ def test_a_word_stands_above_each_mark_to_the_right_of_a_path_and_else_where_no_
         assert all(text.get_position()[1] > 0 for text in axes.texts)
     marks = Points("task", [1], [2], "points", words=("31",))
     passing = Points("needs", [0, 1], [4, 2], "line")
-    _, axes = draw.drawing(Chart("", Axis("x"), Axis("y"), (passing, marks)))
+    _, axes = draw.drawing(Chart("", Axis("x", high=2.0), Axis("y"), (passing, marks)))
     assert [text.get_ha() for text in axes.texts] == ["left"]
+
+
+def test_a_word_stands_within_the_axes_and_on_no_other_mark():
+    """The size of 32 workers stood over the axis, and half of it over the edge of the picture."""
+    marks = Points("size", [0, 3, 2.5], [9.9, 5, 5.6], "points", words=("K = 32", "K = 8", "K = 9"))
+    axis = Axis("x", low=-0.5, high=10.0), Axis("y", low=0.0, high=10.0)
+    _, axes = draw.drawing(Chart("", *axis, (marks,)))
+    dots = axes.transData.transform(np.column_stack([marks.x, marks.y]))
+    for text in axes.texts:
+        box = text.get_window_extent()
+        assert axes.bbox.x0 <= box.x0 < box.x1 <= axes.bbox.x1
+        assert axes.bbox.y0 <= box.y0
+        assert (box.y0 + box.y1) / 2 <= axes.bbox.y1
+        assert not any(box.x0 < x < box.x1 and box.y0 < y < box.y1 for x, y in dots)
 
 
 def test_of_an_axis_that_only_keeps_things_apart_neither_ticks_nor_places_are_told():
