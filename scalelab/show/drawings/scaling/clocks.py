@@ -189,7 +189,9 @@ def _lone(scene, scale, pieces, whole_job, told):
     long = f"{scene.alone:.4g}" if whole_job else f"{pieces * scene.piece:.4g} ..."
     shapes += [
         Shape("clock alone", "text", _WIDE - 4, _HEAD, text=f"time {long}", align="end"),
-        Shape("clock K", "text", _WIDE - 4, _HEAD_K, text=f"time {scene.together:.4g}", align="end"),
+        Shape(
+            "clock K", "text", _WIDE - 4, _HEAD_K, text=f"time {scene.together:.4g}", align="end"
+        ),
     ]
     facts = scene.facts
     if not whole_job:
@@ -232,7 +234,10 @@ def _endless(scene, scale):
     gone = tuple(f"lane {worker + 1}" for worker in range(scene.workers))
     kept = {shape.key: shape for shape in frame.shapes if shape.key not in gone}
     kept |= {shape.key: shape for shape in bare if shape.key not in gone}
-    for key, text in (("clock K", f"time {scene.stays:.4g}"), ("name K", "endless workers together")):
+    for key, text in (
+        ("clock K", f"time {scene.stays:.4g}"),
+        ("name K", "endless workers together"),
+    ):
         kept[key] = replace(kept[key], text=text)
     told = (
         f"Endless workers compute for no time and keep the {scene.stays:.4g}: no number of them gains more "
