@@ -411,9 +411,9 @@ def _passed(axes: Axes) -> np.ndarray:
     return np.concatenate(places)
 
 
-def _on(places: np.ndarray, box: tuple[float, ...]) -> bool:
-    """Whether one of the places lies in a box."""
-    return bool(np.any(np.all(abs(places - box[:2]) < box[2:], axis=1)))
+def _on(places: np.ndarray, box: tuple[float, ...]) -> int:
+    """Return how many of the places lie in a box."""
+    return int(np.sum(np.all(abs(places - box[:2]) < box[2:], axis=1)))
 
 
 def _within(area: np.ndarray, box: tuple[float, ...]) -> bool:

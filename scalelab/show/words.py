@@ -55,10 +55,12 @@ def course(
     if series.kind == "band":
         sides = [series.x[np.flatnonzero(shown)[end]] for end in (0, -1)]
         return "from " + ", and ".join(f"{at(series, x, up)} at {across(x)}" for x in sides)
-    if series.names:
+    told = series.kind == "points" and series.in_legend and up(series.y[0])
+    few = shown.all() and shown.size <= MOST_LISTED
+    if names := series.names or (series.words if told and few else ()):
         return ", ".join(
             f"{name} {up(y)} at {across(x)}"
-            for name, x, y in zip(series.names, series.x, series.y, strict=True)
+            for name, x, y in zip(names, series.x, series.y, strict=True)
         )
     x, y = series.x[shown], series.y[shown]
     if series.kind == "lane":

@@ -94,8 +94,10 @@ def roofs(
     for tone, label, by_name in ((2, first, points), (4, "after", after)):
         if by_name:
             x, y = zip(*by_name.values(), strict=True)
-            names = tuple(by_name)
-            series.append(Points(label, x, np.array(y) / unit, "points", tone=tone, names=names))
+            # Of those that moved each has its name beside it twice, and needs no number.
+            names, words = (tuple(by_name), ()) if not after else ((), tuple(by_name))
+            at, high = np.array(x), np.array(y) / unit
+            series.append(Points(label, at, high, "points", tone, names=names, words=words))
     reached = np.concatenate([one.y for one in series])
     before = ends[0] / (3 if moved else 8) if faster else None
     behind = ends[1] * 1.33 ** (1 + max(map(len, peaks))) if others else None

@@ -122,6 +122,15 @@ def test_points_before_and_after_are_two_sets_under_one_roof():
     assert before.tone != after.tone
 
 
+def test_points_that_moved_have_their_names_beside_them_and_no_numbers():
+    """Both were "1": before, two operations; after, one walk."""
+    chart = figures.roofs("t", PEAKS, LEVELS, {"two": (0.25, 1e9)}, after={"one": (0.5, 2e9)})
+    assert [(one.words, one.names) for one in chart.series[-2:]] == [(("two",), ()), (("one",), ())]
+    assert "before: two 1 at 0.25. after: one 2 at 0.5." in chart.describe()
+    still = figures.roofs("t", PEAKS, LEVELS, {"dot": (0.25, 1e9)}).series[-1]
+    assert (still.words, still.names) == ((), ("dot",))
+
+
 def test_every_device_of_the_panel_has_its_roof_in_the_format_that_it_has():
     """The slider starts from the reader's own device, so each has a stop, and its own roof."""
     assert set(figures.YOURS.values) == set(hardware.names())
