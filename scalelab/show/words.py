@@ -55,12 +55,16 @@ def course(
     if series.kind == "band":
         sides = [series.x[np.flatnonzero(shown)[end]] for end in (0, -1)]
         return "from " + ", and ".join(f"{at(series, x, up)} at {across(x)}" for x in sides)
-    told = series.kind == "points" and series.in_legend and up(series.y[0])
-    few = shown.all() and shown.size <= MOST_LISTED
-    if names := series.names or (series.words if told and few else ()):
+    if series.names:
         return ", ".join(
             f"{name} {up(y)} at {across(x)}"
-            for name, x, y in zip(names, series.x, series.y, strict=True)
+            for name, x, y in zip(series.names, series.x, series.y, strict=True)
+        )
+    told = series.words and series.kind == "points" and series.in_legend and up(series.y[0])
+    if told and shown.all() and shown.size <= MOST_LISTED:
+        return ", ".join(
+            f"{up(y)} at {across(x)} ({word})"
+            for word, x, y in zip(series.words, series.x, series.y, strict=True)
         )
     x, y = series.x[shown], series.y[shown]
     if series.kind == "lane":

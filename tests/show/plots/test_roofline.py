@@ -126,7 +126,7 @@ def test_points_that_moved_have_their_names_beside_them_and_no_numbers():
     """Both were "1": before, two operations; after, one walk."""
     chart = figures.roofs("t", PEAKS, LEVELS, {"two": (0.25, 1e9)}, after={"one": (0.5, 2e9)})
     assert [(one.words, one.names) for one in chart.series[-2:]] == [(("two",), ()), (("one",), ())]
-    assert "before: two 1 at 0.25. after: one 2 at 0.5." in chart.describe()
+    assert "before: 1 at 0.25 (two). after: 2 at 0.5 (one)." in chart.describe()
     still = figures.roofs("t", PEAKS, LEVELS, {"dot": (0.25, 1e9)}).series[-1]
     assert (still.words, still.names) == ((), ("dot",))
 
