@@ -609,7 +609,7 @@ def test_the_one_slow_request_of_the_client_is_seen_on_the_slope_of_the_users():
 
 def test_the_typical_page_of_69_calls_is_as_slow_as_the_p99_of_a_call():
     """Said was "between 40 and 100", where the slider has no step between."""
-    calls = int(re.search(r"At (\d+),", CELLS["explore-read"])[1])
+    calls = int(re.search(r"takes (\d+) calls", CELLS["explore-read"])[1])
     assert 0.99**calls < 0.5 < 0.99 ** (calls - 1)
 
 
