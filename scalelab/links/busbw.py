@@ -148,7 +148,7 @@ def _above(bandwidth, workers, collective):
                 ", because each port carries (K+1)/K of the message and the factor still says "
                 f"2 (K-1)/K; then the wire carried "
                 f"{_rate(bandwidth.algorithm_bandwidth * inside)}. "
-                "NCCL_NVLS_ENABLE=0 tells."
+                "Whether it was, a run with NCCL_NVLS_ENABLE=0 shows."
             )
             return
         yield f"Not even a switch that adds can do that: {reason}."

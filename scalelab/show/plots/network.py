@@ -37,6 +37,8 @@ LINKS = (1.25e9, 12.5e9, 50e9, 450e9)  # from 10 Gbit/s to a card of 400, and NV
 LAYER = ledger.Layer(855_638_016, 8192, expert=3 * 8192 * 1024, chosen=8)
 BOX = yours.boxes()
 _DASHED = ("halving-doubling",)
+_FAR = 10  # times a value: an end of its interval that is farther away is as good as open
+_BESIDE = 0.9, 250.0  # times the fastest: a ring of 1,024 is up to 205
 LINK = Slider("link 1/β", LINKS, start=50e9, unit="B/s", follows="network")
 
 
@@ -70,9 +72,10 @@ def sweep(
             "the short ones by far."
         )
     elif len(fitted) > 1:
+        one, two, *_ = fitted
         see = (
-            "On the left the two are apart by what their starts cost, on the right by what their bytes do. "
-            "Where a line is level, the starts decide."
+            f"On the left {one} and {two} are apart by what their starts cost, on the right by what their "
+            "bytes do."
         )
         if any(fit.edges for fit in fitted.values()):
             see += " Where it jumps, one fitted line ends and the next begins, with a latency of its own."
@@ -184,9 +187,10 @@ def rounds(link: network.Network, size: float, most: int = 1024) -> Chart:
             ),
         ),
         stamp=MODEL,
-        see="Each doubling of the workers more than doubles the rounds of the ring, and adds one or two to "
+        see="Each doubling of the workers more than doubles the rounds of the ring. It adds one or two to "
         "those of the others, and four or eight to those of the two trees, whose blocks become more, too. "
-        "Their line begins at four workers, since two need half of the rounds charged.",
+        "Two workers need half of the rounds that the formula charges for two trees, so that line begins "
+        "at four.",
     )
 
 
@@ -199,7 +203,7 @@ def waits(counts: Sequence[int], columns: Mapping[str, Sequence[float]], stamp: 
         for at, (name, values) in enumerate(columns.items())
     ]
     return Chart(
-        "What the steps waited for, and what they should have",
+        "How long the steps waited, and how long by the formula",
         Axis("buckets", log=True, ticks=tuple(counts)),
         Axis("exposed, ms"),
         tuple(series),
@@ -222,8 +226,8 @@ def hidden(peak: float, ways: Mapping[str, tuple[float, int, int]]) -> Chart:
         Axis("exchange over backward pass", log=True, ticks=(0.01, 0.1, 1, 10, 100)),
         (*series, Points("as long as each other", [256, 65536], [1, 1], "dashed", tone=0)),
         stamp=MODEL,
-        see="Below the dashed line the exchange is hidden. Half as many tokens move a job up to where its "
-        "exchange counts twice, whatever the size of its model.",
+        see="Below the dashed line the exchange is hidden. Half the tokens make the ratio twice as large, "
+        "whatever the size of the model.",
     )
 
 
@@ -352,8 +356,8 @@ def moves(ways: Mapping[str, Callable[[int], float]], title: str) -> Chart:
         Axis("milliseconds per step", log=True),
         tuple(series),
         stamp=MODEL,
-        see="A move pays where its line is below the dashed one. On the right all those climb that still pay "
-        "for the rounds of a ring, or gather from everybody.",
+        see="A move pays where its line is below the dashed one. On the right all climb: each still pays for "
+        "the rounds of a ring, or gathers from everybody.",
     )
 
 
@@ -369,18 +373,20 @@ def regimes(fit: AlphaBeta) -> dict[str, list[str]]:
 
 
 def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
-    """How long each all-reduce takes, over the size of the message; yours is marked."""
+    """How many times as long as the fastest each all-reduce takes, over the size of the message."""
     workers = int(workers)
     link = network.Network(latency, 1 / speed)
-    sizes = np.geomspace(1e3, 1e10, 15)
+    sizes = np.geomspace(1e3, 1e10, 29)
     # Halving-doubling often lies on the ring or on the binomial tree; dashed and last, it hides neither.
     names = sorted(algorithms.ALGORITHMS["all-reduce"], key=lambda name: name in _DASHED)
     tones = {name: tone for tone, name in enumerate(algorithms.ALGORITHMS["all-reduce"], 1)}
+    took = {name: collectives.all_reduce(sizes, workers, link, name) for name in names}
+    least = np.min(list(took.values()), axis=0)
     series = [
         Points(
             name,
             sizes / _MB,
-            1e3 * collectives.all_reduce(sizes, workers, link, name),
+            took[name] / least,
             "dashed" if name in _DASHED else "line",
             tone=tones[name],
         )
@@ -390,10 +396,10 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
     seconds = collectives.all_reduce(size, workers, link, best)
     ring = collectives.all_reduce(size, workers, link, "ring")
     return Chart(
-        f"All-reduce among K = {workers:,}",
+        f"All-reduce among K = {workers:,}, each algorithm beside the fastest",
         Axis("message M, MB", log=True, ticks=(0.001, 0.1, 10.0, 1000.0)),
-        Axis("milliseconds", True, 1e-3, 1e6, (0.001, 0.1, 10.0, 1000.0, 1e5)),
-        (*series, Points("your message", [size / _MB] * 2, [1e-3, 1e6], "dashed", tone=0)),
+        Axis("times the fastest", True, *_BESIDE, (1, 2, 5, 10, 20, 50, 100, 200)),
+        (*series, Points("your message", [size / _MB] * 2, _BESIDE, "dashed", tone=0)),
         {
             "Fastest": best,
             "It takes": units.text(seconds, "s"),
@@ -401,7 +407,7 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
             "A ring gets half the link at": units.text(workers * latency * speed, "B"),
         },
         MODEL,
-        "The lowest line is the fastest. The further left, the more the lines are apart as their rounds are, "
+        "The fastest lies at 1. The further left, the more the lines are apart as their rounds are, "
         "and the further right, the more as their bytes are; where the dashes of halving-doubling lie on "
         "another line, the two cost the same.",
     )
@@ -444,23 +450,24 @@ def clocks(box: str, tokens: float) -> Chart:
         ("tensor parallel", "by card"): (states, "card"),
         ("experts", "by card"): (experts, "card"),
     }
-    for tone, (way, b) in enumerate(ways.items(), 1):
-        sent = {what: x for (what, _), (x, by) in points.items() if by == way}
-        where = sorted(sent.values())
-        reached = [roofline.attainable(x, peak, b) / 1e12 for x in where]
-        series.append(Points(f"{way}: {', '.join(sent)}", where, reached, "points", tone=tone))
+    # What is sent has a colour; the way is the roof that it lies on.
+    for what, tone in (("weights", 1), ("gradients", 4), ("tensor parallel", 5), ("experts", 0)):
+        sent = sorted((x, ways[by]) for (one, _), (x, by) in points.items() if one == what)
+        reached = [roofline.attainable(x, peak, b) / 1e12 for x, b in sent]
+        series.append(Points(what, [x for x, _ in sent], reached, "points", tone=tone))
     return Chart(
         f"A GPU of a {box} and its three clocks, {int(tokens):,} tokens in a step",
         Axis("FLOP per byte that goes this way", True, 30, ticks=(100, 1e3, 1e4, 1e5)),
         Axis("at most, TFLOP/s", True, 1, 2500, ticks=(1, 10, 100, 1000)),
         tuple(series),
         {
-            f"{what}, {by}": f"{units.text(x)} FLOP/B of {units.text(peak / ways[way])}"
+            f"{what}, {by}": f"{x:,.0f} FLOP/B, ridge {peak / ways[way]:,.0f}"
             for (what, by), (x, way) in points.items()
         },
         MODEL,
-        "A point on the flat roof belongs to a link that keeps up with the computing, and one on a slope to "
-        "a link that does not. Points that stand still while the tokens change are those no batch helps.",
+        "A point on the flat roof, past its ridge, belongs to a link that keeps up with the computing, and "
+        "one on a slope to a link that does not. Points that stand still while the tokens change are those "
+        "that no batch helps.",
     )
 
 
@@ -505,10 +512,12 @@ def _ticks(series):
 
 
 def _ends(estimate, unit):
-    """An estimate and its interval as text; an end that the data leave open stays open."""
+    """An estimate and its interval as text; an end that is open, or as good as open, stays open."""
     if estimate is None:
         return "none to be seen"
+    value, ends = estimate.value, (estimate.low, estimate.high)
     low, high = (
-        "?" if end is None else units.text(end, unit, 3) for end in (estimate.low, estimate.high)
+        units.text(end, unit, 3) if end and value / _FAR < end < value * _FAR else "?"
+        for end in ends
     )
     return f"{units.text(estimate.value, unit)} ({low} to {high})"

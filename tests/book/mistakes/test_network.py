@@ -623,7 +623,7 @@ def test_of_this_long_a_sweep_one_interval_in_ten_misses_and_of_short_ones_more(
         )
     ).regimes
     assert 5e-6 < line.latency.low < 1.01 * 5e-6  # by a hair
-    assert "as one in ten should; of shorter sweeps a few more do" in CELLS["fit-yours-text"]
+    assert "one in ten should miss, and of shorter sweeps a few more do" in CELLS["fit-yours-text"]
 
 
 @pytest.mark.parametrize("workers", [2, 4, 8, 64])
@@ -652,7 +652,22 @@ def test_the_shortest_message_of_the_explorer_is_not_short_on_its_slowest_link()
     assert trees / halves == pytest.approx(1.35, abs=0.01)
     assert "The further left, the more" in figures.choice(64, 1e6, 5e-6, 50e9).see
     assert "Where messages are far shorter than $n_{1/2}$" in CELLS["explore-read-on"]
-    assert "hardly moves the left end" in CELLS["explore-read"]
+
+
+def test_on_a_faster_link_all_curves_move_to_longer_messages_and_on_a_shorter_latency_back():
+    """In multiples of the fastest each depends on the message over n-half, and on nothing else of the link."""
+    sizes, said = np.geomspace(1e3, 1e10, 29), CELLS["explore-read"]
+
+    def beside(alpha, speed, sizes):
+        link = Network(alpha, 1 / speed)
+        names = algorithms.ALGORITHMS["all-reduce"]
+        took = np.array([collectives.all_reduce(sizes, 100, link, name) for name in names])
+        return took / took.min(axis=0)
+
+    for alpha, speed, times in ((5e-6, 500e9, 10), (1e-6, 50e9, 1 / 5)):
+        assert beside(alpha, speed, times * sizes) == pytest.approx(beside(5e-6, 50e9, sizes))
+    assert "A faster link moves all curves to longer messages" in said
+    assert "a shorter latency moves them back" in said
 
 
 def test_rounds_alone_make_twenty_times_only_where_the_whole_message_is_short():
@@ -743,16 +758,22 @@ def test_four_rows_find_one_line_among_the_three_of_the_whole_sweep():
 
 
 @pytest.mark.parametrize("box", figures.BOX.values)
-def test_of_the_points_on_the_roof_of_the_card_gradients_move_and_experts_stay_left(box):
-    def points(tokens):
-        (card,) = (s for s in figures.clocks(box, tokens).series if s.label.startswith("card: "))
-        return set(card.x.round(6))
+def test_weights_and_gradients_move_with_the_tokens_and_experts_stay_left_of_tensor_parallelism(
+    box,
+):
+    """Three points of the card shared a label, and two of NVLink: each has the colour of what is sent."""
 
-    stay = points(64) & points(16384)
-    assert len(stay) == 2
-    rows = ledger.ledger(figures.LAYER, 64, hardware.node(box).count)
-    assert sorted(stay) == pytest.approx([rows["expert"].intensity, rows["tensor"].intensity])
-    assert "of the two that stay, the left one is the experts" in CELLS["ledger-clocks-read"]
+    def points(tokens):
+        marks = (s for s in figures.clocks(box, tokens).series if s.kind == "points")
+        return {one.label: (one.x, one.tone) for one in marks}
+
+    few, many = points(64), points(16384)
+    moved = {name for name in few if (many[name][0] > few[name][0]).all()}
+    assert moved == {"weights", "gradients"}
+    assert all((many[name][0] == few[name][0]).all() for name in few.keys() - moved)
+    assert few["experts"][0] < min(few["tensor parallel"][0])
+    assert len({tone for _, tone in few.values()}) == len(few) == 4
+    assert "Weights read from memory and gradients move right" in CELLS["ledger-clocks-read"]
 
 
 def test_a_figure_says_that_a_line_jumps_only_where_one_does():

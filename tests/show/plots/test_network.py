@@ -118,9 +118,11 @@ def test_where_two_algorithms_cost_the_same_both_are_seen(workers):
     chart = figures.choice(workers, 1e6, 5e-6, 50e9)
     lines = [one for one in chart.series if one.label != "your message"]
     assert {one.label for one in lines} == set(algorithms.ALGORITHMS["all-reduce"])
+    took = {
+        one.label: collectives.all_reduce(1e6 * one.x, workers, CARD, one.label) for one in lines
+    }
     for one in lines:
-        sizes = 1e6 * one.x
-        assert one.y == pytest.approx(1e3 * collectives.all_reduce(sizes, workers, CARD, one.label))
+        assert one.y == pytest.approx(took[one.label] / np.min([*took.values()], axis=0))
     assert (
         [one.label for one in lines if one.kind == "dashed"]
         == [lines[-1].label]
@@ -129,6 +131,17 @@ def test_where_two_algorithms_cost_the_same_both_are_seen(workers):
     # Tones are the order of the table, whatever is drawn on top.
     names = list(algorithms.ALGORITHMS["all-reduce"])
     assert all(one.tone == names.index(one.label) + 1 for one in lines)
+
+
+def test_no_algorithm_leaves_the_picture_of_the_choice_wherever_the_sliders_stand():
+    """The axis in milliseconds had nine powers of ten, and the lines lay in one stroke."""
+    for workers, latency, speed in itertools.product(
+        (8, 64, 100, 1024), figures.LATENCY.values, figures.LINKS
+    ):
+        chart = figures.choice(workers, 1e6, latency, speed)
+        ratios = np.concatenate([one.y for one in chart.series if one.label != "your message"])
+        assert chart.y.low < ratios.min() == 1
+        assert ratios.max() < chart.y.high
 
 
 def test_rounds_double_in_a_ring_and_grow_by_steps_elsewhere():
@@ -208,10 +221,19 @@ def test_tensor_parallelism_keeps_up_inside_each_box_and_nowhere_outside(box):
     said = figures.clocks(box, 1024).readouts
     for way, keeps_up in (("NVLink", True), ("card", False)):
         told = said[f"tensor parallel, by {way}"].replace(",", "")
-        sent, ridge = map(float, re.findall(r"\d+", told))
+        sent, ridge = map(float, re.search(r"^(\d+) FLOP/B, ridge (\d+)$", told).groups())
         assert (sent > 2 * ridge, sent < ridge / 2) == (keeps_up, not keeps_up), told
 
 
 def test_a_doubling_more_than_doubles_the_rounds_of_a_ring():
     ring = drawn(figures.rounds(CARD, 1e6), "ring").y
     assert (ring[1:] > 2 * ring[:-1]).all()
+
+
+def test_an_end_of_an_interval_that_says_nothing_is_printed_as_open():
+    """The first line of the H200 has its bandwidth between 142 GB/s and 6.66 TB/s, over links of 450 GB/s."""
+    fit = links.fit(links.Sweep.published("nccl_allreduce_8xH200_payload"))
+    assert fit.regimes[0].bandwidth.high > 10 * fit.regimes[0].bandwidth.value
+    told = figures.regimes(fit)["bytes of message per second"]
+    assert told[0].endswith("GB/s to ?)")
+    assert not any("?" in one for one in told[1:])

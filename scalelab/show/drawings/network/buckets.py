@@ -17,10 +17,11 @@ from scalelab.refusal import Refusal
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
 from scalelab.show.plots import MODEL
 
-_WIDE, _HIGH = 360.0, 206.0
+_WIDE, _HIGH = 360.0, 216.0
 _LEFT, _RIGHT = 8.0, 352.0
 _THICK = 20.0
-_PASS, _FILLS, _WIRE, _STEP = 24.0, 62.0, 118.0, 168.0  # where the lanes are, from top to bottom
+_PASS, _WIRE, _STEP = 28.0, 76.0, 124.0  # where the lanes are, from top to bottom
+_FILLS = 200.0  # where the bucket is that fills, below the axis: how long it is is no time
 _BUCKET = 120.0  # how wide a full one is
 _DONE, _HIDDEN, _EXPOSED = 3, 1, 2
 _IN_PASS = 6  # steps of the drawing within the backward pass
@@ -57,11 +58,11 @@ def bucketed(
         name,
         f"{units.counted(count, 'bucket')} of {units.text(size / count, 'B')}: {exposed} exposed",
         f"Three rows on one axis of time: the backward pass through {units.counted(layers, 'layer')}, the "
-        "exchange of its gradients, and for how long the step waits. Between the first two, a bucket fills.",
+        "exchange of its gradients, and for how long the step waits. Below the axis, a bucket fills.",
         _WIDE,
         _HIGH,
         tuple(_frame(job, float(now), done) for done, now in enumerate(_moments(job))),
-        chosen=(_IN_PASS // 2, len(_moments(job)) - 1),
+        chosen=(len(_moments(job)) - 2, len(_moments(job)) - 1),
         tones=TONES,
         stamp=MODEL,
     )
@@ -150,10 +151,9 @@ def _caption(job, now, done, full, there, queue):
 
 
 def _axis(job, now):
-    top, bottom = _PASS - 14, _STEP + 16
+    top, bottom = _PASS - 12, _STEP + 16
     x = job.x(job.backward)
-    yield Shape("end of the pass", "line", x, top, 0, 28, weight=0.8)
-    yield Shape("end of the pass, below", "line", x, _WIRE - 14, 0, bottom - _WIRE + 14, weight=0.8)
+    yield Shape("end of the pass", "line", x, top, 0, bottom - top, weight=0.8)
     yield Shape("now", "line", job.x(now), _WIRE - 13, 0, 26, weight=1.6)
     step = 10 ** np.floor(np.log10(job.until / 2))
     for tick in range(1 + int(job.until / step + 1e-9)):
@@ -161,7 +161,8 @@ def _axis(job, now):
         align = "start" if not tick else "end" if x > _RIGHT - 14 else "middle"
         x = _WIDE if align == "end" else x
         yield Shape(f"tick {tick}", "text", x, bottom + 10, text=word, align=align)
-    for name, y in (("exchange", _WIRE), ("the step waits", _STEP)):
+    rows = {"backward pass": _PASS, "exchange": _WIRE, "the step waits": _STEP}
+    for name, y in (rows | {"the bucket that fills": _FILLS}).items():
         yield Shape(f"name of {name}", "text", _LEFT, y - 17, text=name, align="start")
 
 
@@ -191,7 +192,7 @@ def _filling(job, made, full):
     if share > 1e-6:
         wide = share * _BUCKET
         yield Shape("in the bucket", "block", _LEFT + wide / 2, _FILLS, wide, 16, tone=_DONE)
-    word = f"{units.text(share * job.each, 'B')} of {units.text(job.each, 'B')} in the bucket"
+    word = f"{units.text(share * job.each, 'B')} of {units.text(job.each, 'B')}"
     if full == job.count:
         word = "all buckets are full"
     yield Shape("how full", "text", _LEFT + _BUCKET + 8, _FILLS, text=word, align="start")

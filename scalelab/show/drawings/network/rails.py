@@ -6,6 +6,8 @@ The plan is one that `messages.run` carries out, and what each of its messages t
 
 from __future__ import annotations
 
+import itertools
+
 from scalelab import units
 from scalelab.arguments import whole
 from scalelab.models.choice import instance
@@ -13,7 +15,7 @@ from scalelab.models.network import hierarchy, messages
 from scalelab.models.network.network import Network
 from scalelab.refusal import Refusal
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
-from scalelab.show.drawings.network.rounds import counts
+from scalelab.show.drawings.network.rounds import WRONG, counts, tone_of
 from scalelab.show.plots import MODEL
 
 PER_NODE = 4  # GPUs, as many as there is place for
@@ -28,13 +30,13 @@ _WRAPS = 25.0, 281.0  # of the message from one end of a node to the other
 _FRAMES = (2.0, 122.0), (184.0, 304.0)  # of both nodes, from top to bottom
 _WORD = 13.0  # how high a message is
 _ONE, _SEVERAL, _ALL, _SENT, _AWAITED = 0, 1, 3, 2, 4
+_WAITS = {"a message that the round waits for": _AWAITED}
 _NVLINK, _CABLE = 3.2, 1.4  # how wide an arrow is
 TONES = {
     "gradients of one GPU": _ONE,
     "of several": _SEVERAL,
     "of all": _ALL,
     "a message, with its parts": _SENT,
-    "one that the round waits for": _AWAITED,
 }
 
 
@@ -64,6 +66,8 @@ def two_nodes(
     alone = hierarchy.arrivals(plan, size, PER_NODE, inside, outside)
     total = sum(map(max, took))
     one = cards == 1
+    awaits = any(any(_awaited(*two)) for two in zip(took, alone, strict=True))
+    wrong = _twice(plan, len(took))
     return Drawing(
         name,
         f"{name[:1].upper()}{name[1:]}: {len(took)} rounds, {units.text(total, 's')}",
@@ -77,8 +81,8 @@ def two_nodes(
         _WIDE,
         _HIGH,
         tuple(_frame(plan, done, size, took, alone, one) for done in range(len(took) + 1)),
-        chosen=tuple(sorted({1, len(took) // 2})),
-        tones=TONES,
+        chosen=tuple(sorted({1, len(took) if wrong else len(took) // 2})),
+        tones=TONES | (_WAITS if awaits else {}) | (WRONG if wrong else {}),
         stamp=MODEL,
     )
 
@@ -87,9 +91,8 @@ def _frame(plan, done, size, took, alone, one):
     sent = plan.rounds[done - 1] if done else ()
     seconds = took[done - 1] if done else ()
     longest = max(seconds, default=0.0)
-    shared = done > 0 and longest > 1.01 * max(alone[done - 1])
-    # It is waited for if others of the round have long arrived, or take turns with it.
-    awaited = [shared or (longest > 1.01 * min(seconds) and t > 0.99 * longest) for t in seconds]
+    shared = done > 0 and _shared(seconds, alone[done - 1])
+    awaited = _awaited(seconds, alone[done - 1]) if done else []
     tones = [_AWAITED if late else _SENT for late in awaited]
     shapes = [*_frames(), *_wires(one, _busy(sent, tones, one))]
     for m, tone in zip(sent, tones, strict=True):
@@ -104,6 +107,22 @@ def _frame(plan, done, size, took, alone, one):
         "Hold the whole sum": f"{(held == 1).all(axis=2).sum()} of {plan.workers * plan.parts} parts",
     }
     return Frame(_caption(plan, done, sent, seconds, shared, part), tuple(shapes), facts)
+
+
+def _shared(seconds, alone):
+    """Whether messages of a round take turns on one cable: without the others each would be there sooner."""
+    return max(seconds) > 1.01 * max(alone)
+
+
+def _awaited(seconds, alone):
+    """Return which messages a round waits for: others have long arrived, or take turns with them."""
+    longest, shared = max(seconds), _shared(seconds, alone)
+    return [shared or (longest > 1.01 * min(seconds) and t > 0.99 * longest) for t in seconds]
+
+
+def _twice(plan, done):
+    """Whether after so many rounds some gradients have been added more than once."""
+    return bool((counts(plan, done) > 1).any())
 
 
 def _crosses(message):
@@ -132,13 +151,11 @@ def _caption(plan, done, sent, seconds, shared, part):
     if not done:
         return f"Before the first round, each GPU holds its own gradients: {plan.parts} parts of {part}."
     kind, adds = _kind(sent), sent[0].adds
-    kinds = [(_kind(one), one[0].adds) for one in plan.rounds]
-    alike = [
-        at
-        for at, one in enumerate(kinds, 1)
-        if one[0] == kind and (kind == "across" or one[1] == adds)
-    ]
-    turn = f"round {alike.index(done) + 1} of {len(alike)}"
+    kinds = [(_kind(one), _kind(one) != "across" and one[0].adds) for one in plan.rounds]
+    phases = [len(list(alike)) for _, alike in itertools.groupby(kinds)]
+    ends = list(itertools.accumulate(phases))
+    phase = next(at for at, end in enumerate(ends) if done <= end)
+    turn = f"round {done - ends[phase] + phases[phase]} of {phases[phase]}"
     if kind == "both":
         soon, late = (units.text(f(seconds), "s") for f in (min, max))
         many, few = (sum(_crosses(m) == across for m in sent) for across in (False, True))
@@ -154,9 +171,11 @@ def _caption(plan, done, sent, seconds, shared, part):
             return f"{half}: each GPU had one whole part, which goes around now. A round still takes {late}."
         return f"{half}: again {many} messages wait for {few}. The other cables carry nothing."
     if kind == "inside":
-        phase = "Reduce-scatter inside" if adds else "All-gather inside"
+        name = "Reduce-scatter inside" if adds else "All-gather inside"
         does = "and adds what arrives" if adds else "and keeps what arrives"
-        return f"{phase}, {turn}: each GPU hands {part} on over NVLink, {does}. The cables rest."
+        if adds and _twice(plan, done):
+            does += " once more"
+        return f"{name}, {turn}: each GPU hands {part} on over NVLink, {does}. The cables rest."
     if shared:
         return (
             f"All-reduce across, {turn}: the same four messages each way share one cable and take "
@@ -303,6 +322,6 @@ def _gpu(gpu, held):
         yield Shape(
             f"part {part + 1} of GPU {gpu + 1}", "bar", x - _BOX[0] / 2 + 2 + step * (part + 0.5),
             top + 16 + _BAR[1] / 2, *_BAR,
-            tone=_ALL if times.all() else _SEVERAL if times.sum() > 1 else _ONE,
+            tone=tone_of(times),
             cells=tuple(map(bool, times)),
         )  # fmt: skip

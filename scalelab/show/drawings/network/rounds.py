@@ -32,7 +32,7 @@ TONES = {
     "of all": _ALL,
     "a message, with its parts": _SENT,
 }
-WRONG = {"with some more than once": _TWICE}
+WRONG = {"some added more than once": _TWICE}
 
 
 def all_reduce(name: str, plan: messages.MessagePlan) -> Drawing:
@@ -117,11 +117,11 @@ def _worker(plan, worker, held):
         middle = top + _HEAD + 2 + _BAR[1] / 2
         yield Shape(
             f"part {part + 1} of worker {worker + 1}", "bar", left, middle, *_BAR,
-            tone=_tone(times), cells=tuple(map(bool, times)),
+            tone=tone_of(times), cells=tuple(map(bool, times)),
         )  # fmt: skip
 
 
-def _tone(times):
+def tone_of(times: np.ndarray) -> int:
     """Return the colour of a part that has each worker's gradients so many times."""
     if times.max() > 1:
         return _TWICE

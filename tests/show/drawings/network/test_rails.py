@@ -144,6 +144,31 @@ def test_no_boxes_lie_on_each_other(name):
             assert max(apart) >= 0, (one.key, two.key, frame.caption)
 
 
+def test_a_plan_that_adds_finished_sums_shows_it_from_its_last_phase_on():
+    """An all-reduce inside at both ends: what is added twice is purple, and no part of it is whole."""
+    plan = messages.hierarchical(2, 4, "all-reduce", "all-reduce")
+    sheet = two_nodes("first sheet", plan, SIZE, NVLINK, CARD)
+    twice = [any(bar.tone == 4 for bar in things(f, "bar").values()) for f in sheet.frames]
+    assert twice == [False] * 9 + [True] * 6
+    assert sheet.frames[-1].facts["Hold the whole sum"] == "0 of 64 parts"
+    assert sheet.tones["some added more than once"] == 4
+    assert max(sheet.chosen) == len(sheet.frames) - 1  # so that it is seen on paper
+    assert [(f.caption.split(":")[0], "once more" in f.caption) for f in sheet.frames[7:11]] == [
+        ("All-reduce across, round 1 of 2", False),
+        ("All-reduce across, round 2 of 2", False),
+        ("Reduce-scatter inside, round 1 of 3", True),
+        ("Reduce-scatter inside, round 2 of 3", True),
+    ]
+
+
+@each
+def test_the_legend_names_a_colour_only_where_a_round_waits(name):
+    awaits = "a message that the round waits for" in drawn(name).tones
+    assert awaits == any(
+        box.tone == 4 for f in drawn(name).frames for box in things(f, "box").values()
+    )
+
+
 def test_who_is_there_first_waits_until_the_cables_are_done():
     """450 MB take 1 ms over NVLink and 9 ms over a card."""
     first = next(drawn(n).frames[1].caption for n in PLANS if "flat ring" in n)

@@ -123,7 +123,7 @@ def test_nothing_is_drawn_over_a_box_or_a_message_nor_beside_the_paper(name):
 def test_only_a_plan_that_adds_twice_says_so(name):
     drawn = all_reduce(name, PLANS[name])
     wrong = name in ("two nodes, wrongly", "first sheet")
-    assert ("with some more than once" in drawn.tones) == wrong
+    assert ("some added more than once" in drawn.tones) == wrong
     whole = drawn.frames[-1].facts["Hold the whole sum"]
     parts = PLANS[name].workers * PLANS[name].parts
     assert whole == f"{0 if wrong else parts} of {parts} parts"
