@@ -282,6 +282,13 @@ def _add(axes: Axes, series: Points, gid: str, bar: float) -> None:
         label = series.label if series.in_legend else ""
         axes.plot(series.x, series.y, "o", color=colour, mew=0, ms=size, label=label, gid=gid)
         return
+    if series.kind == "moved":
+        ends = [(series.x[at], series.y[at]) for at in (-1, 0)]
+        head = {"arrowstyle": "-|>,head_length=0.7,head_width=0.3", "mutation_scale": 12}
+        look = {**head, "color": colour, "linewidth": 2.4, "shrinkA": 0, "shrinkB": 0}
+        axes.annotate("", *ends, arrowprops=look).arrow_patch.set_gid(gid)
+        axes.plot([], [], color=colour, label=series.label)  # for a legend on paper
+        return
     if series.kind == "lane":
         series = replace(series, x=_apart(axes, series.x))
     looks: dict[str, dict[str, Any]] = {

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from scalelab.refusal import Refusal
 
-KINDS = ("line", "dashed", "edge", "joined", "points", "band", "part", "lane")
+KINDS = ("line", "dashed", "edge", "joined", "moved", "points", "band", "part", "lane")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Points:
     to the next: between them nobody measured. `points` marks them. Both have bars from `low` to `high`
     where given. `band` fills from `low` to `high`. `part` fills likewise and is one of several that lie on
     each other: `y` is its own amount. `lane` draws bars of one thickness, such as tasks in a timeline, with a
-    missing value between any two. `edge` draws the arrows of a graph. `words` are written into each bar of a
+    missing value between any two. `edge` draws the arrows of a graph, and `moved` one arrow, from its first
+    point to its last. `words` are written into each bar of a
     lane, or above each mark. `names` are of its points, which are numbered in the picture; `tag` stands
     before the first point of a line, and `end` behind its last. `tone` picks the colour, so that the same
     thing keeps its colour from figure to figure: 0 is for what is not data (an ideal line, a limit).

@@ -73,7 +73,7 @@ def course(
         return f"at {across(x[0])}"
     if _pieces(series):
         return f"{len(starts(series))} lines"
-    if np.unique(x).size < x.size or not up(y[0]):
+    if (np.unique(x).size < x.size and series.kind != "moved") or not up(y[0]):
         counted = f"{units.counted(x.size, 'point')} from {across(x.min())} to {across(x.max())}"
         return f"{counted}, up to {up(y.max())}" if up(y.max()) else counted
     ends = f"{up(y[0])} at {across(x[0])}"
@@ -92,7 +92,8 @@ def places(series: Sequence[Points]) -> np.ndarray:
 
     Of a line over doublings these are its rows. Of very many marked points it is a dozen, too.
     """
-    marked = [one.x for one in series if one.kind in ("points", "joined") and not _lone(one)]
+    kinds = "points", "joined", "moved"
+    marked = [one.x for one in series if one.kind in kinds and not _lone(one)]
     lines = [one.x for one in series if one.kind != "edge"]  # whose ends and heads are for the eye
     xs = np.unique(np.concatenate(marked or lines or [one.x for one in series]))
     xs = xs[np.isfinite(xs)]

@@ -250,6 +250,24 @@ def test_a_word_stands_within_the_axes_and_on_no_other_mark():
         assert not any(box.x0 < x < box.x1 and box.y0 < y < box.y1 for x, y in dots)
 
 
+def test_an_arrow_leads_from_where_something_was_to_where_it_moved():
+    """Two dots and a line between them did not say which way."""
+    up = Points("faster", [10, 10], [1, 100], "moved")
+    chart = Chart("t", Axis("x", True, 1.0, 100.0), Axis("y", True, 0.1, 1000.0), (up,))
+    picture, scales = draw.svg(chart)
+    group = re.search(r'id="[^"]*-series-0">(.*?)</g>', picture, re.DOTALL)[1]
+    shaft, head = (
+        np.array(re.findall(r"-?[\d.]+", d), float).reshape(-1, 2)
+        for d in re.findall(r'\bd="([^"]+)"', group)
+    )
+    (a, b, _), (c, d, _) = scales["x"], scales["y"]
+    assert shaft[0] == pytest.approx([a + b, c], abs=0.1)
+    assert head[1] == pytest.approx([a + b, c + 2 * d], abs=4)  # and half of its line more
+    assert (head[[0, 2], 1] > head[1, 1]).all()
+    assert "faster: from 1 at 10 to 100 at 10." in chart.describe()
+    assert [*chart.rows()] == [["10", "1, 100"]]
+
+
 def test_of_an_axis_that_only_keeps_things_apart_neither_ticks_nor_places_are_told():
     marks = Points("task", [0, 0, 1], [1, 2, 1], "points")
     chart = Chart("Two rounds", Axis("round", ticks=(0, 1)), Axis("", bare=True), (marks,))

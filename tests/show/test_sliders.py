@@ -161,7 +161,10 @@ def test_names_that_move_with_a_slider_are_refused():
         Replay(make, sliders(n=(1, 2)))
 
 
-@pytest.mark.parametrize("written", [{"names": ("a",), "kind": "points"}, {"tag": "a"}])
+@pytest.mark.parametrize(
+    "written",
+    [{"names": ("a",), "kind": "points"}, {"tag": "a"}, {"end": "a"}, {"kind": "moved"}],
+)
 def test_what_is_written_at_a_place_is_refused_under_sliders(written):
     """The script moves marks and lines, and would leave the text behind."""
 

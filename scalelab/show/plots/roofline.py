@@ -236,7 +236,7 @@ def three_moves(tokens: int = 4096, head: int = 128, group: int = 8) -> Chart:
     ]
     for tone, (name, places) in enumerate(moves.items(), 1):
         x, y = zip(*places, strict=True)
-        series.append(Points(name, x, np.array(y) / 1e12, "joined", tone=tone))
+        series.append(Points(name, x, np.array(y) / 1e12, "moved", tone=tone))
     return Chart(
         "Three moves of attention on an H100",
         Axis("intensity, FLOP per byte", log=True, ticks=(1, 10, 100, 1000, 10_000)),
@@ -244,7 +244,7 @@ def three_moves(tokens: int = 4096, head: int = 128, group: int = 8) -> Chart:
         tuple(series),
         stamp=said("Shah et al. 2024; the attention that writes is placed on its roof"),
         see="The first two moves concern attention that reads a prompt, at the right. The third is of "
-        "attention that writes: it gains most, and stays far below the flat. Each move leads upward.",
+        "attention that writes: it gains most, and stays far below the flat.",
     )
 
 
