@@ -124,8 +124,8 @@ class Replay(Figure):
         _refuse_changing_words(charts)
         if any(_stays(series) for chart in charts for series in chart.series):
             raise Refusal(
-                "series must have neither names nor a tag nor words at single points under sliders, got "
-                "one that has: its text would stay where it was drawn first"
+                "series must have neither names nor a tag nor words at single points under sliders, nor be "
+                "moved, got one of those: its text or arrow would stay where it was drawn first"
             )
         x, y = draw.limits(charts)
         self.frames = [replace(chart, x=x, y=y) for chart in charts]
@@ -143,9 +143,9 @@ class Replay(Figure):
 
 
 def _stays(series: Points) -> bool:
-    """Whether a script leaves its text where it is."""
+    """Whether a script leaves its text or its arrow where it is."""
     text = series.names or series.tag or series.end
-    return bool(text or (series.words and series.kind == "points"))
+    return bool(text or (series.words and series.kind == "points") or series.kind == "moved")
 
 
 def _refuse_changing_words(charts: list[Chart]) -> None:
