@@ -17,9 +17,11 @@ from scalelab.show.template import rendered, with_one_style
 if TYPE_CHECKING:
     from scalelab.rubric.report import Report
 
+# It fades at its lower edge, as far as a page has nothing at its end: more of it is to be scrolled to.
 _FRAME = Markup(
-    '<iframe title="{title}" sandbox="allow-scripts" '
-    'style="width:100%;height:{height}px;border:1px solid #8888" srcdoc="{page}"></iframe>'
+    '<iframe title="{title}" sandbox="allow-scripts" style="width:100%;height:{height}px;'
+    'border:1px solid #8888;mask-image:linear-gradient(#000 calc(100% - 3rem),transparent)" '
+    'srcdoc="{page}"></iframe>'
 )
 
 

@@ -430,4 +430,7 @@ def test_a_report_in_a_frame_is_the_page_itself():
     shown = Embedded(page, title='a "title"')._repr_html_()
     assert html.unescape(re.search(r'srcdoc="([^"]*)"', shown).group(1)) == page
     assert 'sandbox="allow-scripts"' in shown
+    # What goes on below fades, as deep as the empty end of a page: a table seemed to be its last.
+    assert "mask-image:linear-gradient(#000 calc(100% - 3rem),transparent)" in shown
+    assert re.search(r"body {[^}]*padding: \S+ \S+ 3rem;", asset("page.css"))
     assert shown.count("<") == 2
