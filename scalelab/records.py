@@ -89,7 +89,7 @@ class Stamp:
     def text(self) -> str:
         """The line itself; a recorded number names the versions it depends on."""
         parts = [self.kind, self.machine.name if self.machine else ""]
-        if self.kind == "model":
+        if self.kind == "model" and not self.note:  # which may say that what went in was measured
             parts[1] = "no measurement"
         if self.kind == "recorded" and self.machine:
             versions = ("Python", self.machine.python), ("torch", self.machine.torch)

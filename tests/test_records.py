@@ -104,6 +104,8 @@ def test_the_four_stamps_say_where_a_number_comes_from():
     assert recorded.text == "recorded · laptop, 4 cores, torch 2.13.0 · 2025-11-20 · quiet night"
     assert Stamp("published", note="data sheets").text == "published · data sheets"
     assert Stamp("model").text == "model · no measurement"
+    fed = Stamp("model", note="from the rate measured above")
+    assert fed.text == "model · from the rate measured above"
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_every_figure_that_follows_leads_to_the_panel_and_others_do_not(stranger
         stranger.open((book / "chapters" / f"{name}.html").as_uri())
         links = stranger.page.locator(".sl-mine a")
         assert links.count() == count, name
-        assert all(note.startswith("Can start from your hardware: ") for note in notes(stranger))
+        assert all(note.endswith(" to yours: My hardware.") for note in notes(stranger))
     stranger.open((book / "chapters" / "09_cost.html").as_uri())
     stranger.page.locator(".sl-mine a").click()
     expect(stranger.page.locator("#hardware-panel")).to_be_visible()
@@ -170,7 +170,7 @@ def test_wire_and_price_move_the_figures_of_network_and_cost_until_they_are_forg
     panel.page.reload()
     assert notes(panel) == [
         "Starts nearest to your hardware: latency α, link 1/β.",
-        "Can start from your hardware: box.",
+        "Set the box to yours: My hardware.",
     ]
     slider = panel.page.get_by_role("slider", name="link 1/β")
     assert slider.get_attribute("aria-valuetext") == "12.5 GB/s"
@@ -249,7 +249,7 @@ def test_hardware_that_arrives_late_is_followed_unless_somebody_has_moved_the_fi
     assert "Starts nearest to your hardware" in notes(stranger)[1]
     stranger.page.evaluate(tell, [None, news])
     assert shown(stranger) == [moved, "H100 SXM"]
-    assert "Can start from your hardware" in notes(stranger)[1]
+    assert "Set the device to yours: My hardware" in notes(stranger)[1]
 
 
 EMPTY = """(() => {

@@ -124,7 +124,8 @@ def published_gains(runs: Sequence[upgrades.Upgrade], faster: float) -> Chart:
         {"if all waits for memory,": round(faster, 3), "if nothing does,": 1},
         MLPERF,
         "The jobs stand in the order of the table, each with its uncertainty. The first alone reaches what "
-        "a faster memory can give; the others stay in the lower half, the last two with bars that reach no gain. "
+        "a faster memory can give; the others gain less than half of it, and the bars of the last two reach "
+        "down to no gain. "
         "Where no bar is seen it is shorter than the mark is wide.",
         ("two standard errors either way", "gain of the mean times"),
     )
@@ -188,7 +189,12 @@ def corner(fed: float, cores: int) -> Chart:
     turns = [Points("the corner, c", [fed], [fed], "points", tone=3)] if 1 <= fed < cores else []
     return Chart(
         f"{cores} cores that share one memory",
-        Axis("cores K", low=0.0, high=cores * 1.04),
+        Axis(
+            "cores K",
+            low=0.0,
+            high=cores * 1.04,
+            ticks=tuple(np.linspace(0, cores, 5).round()),
+        ),
         Axis("speedup S(K)", low=0.0),
         (
             Points("what the memory feeds, min(K, c)", counts, reached, tone=1),
@@ -197,7 +203,7 @@ def corner(fed: float, cores: int) -> Chart:
             ),
             *turns,
         ),
-        stamp=MODEL,
+        stamp=Stamp("model", note="from the rate measured above"),
         see="Both begin and end alike. Up to its corner the memory costs nothing, and behind it every "
         "further core is for nothing; Amdahl's curve bends from the start."
         if fed < cores
@@ -281,16 +287,16 @@ def budget(
         Axis("GB on each device", low=0.0, high=240.0),
         tuple(series),
         {
-            "One of them holds": units.text(limit, "B"),
-            "It fits from": units.counted(int(fits[0]), "device", grouped=True)
+            "Memory of a device": units.text(limit, "B"),
+            "Fits from": units.counted(int(fits[0]), "device", grouped=True)
             if fits.size
-            else "no number here",
+            else "no number of devices",
             "Each of 64 needs": units.text(1e9 * below[at], "B"),
             "The largest part": f"{largest}, {units.text(parts[largest][at], 'B')}",
         },
         MODEL,
         "What is split gets thinner towards the right; what is not keeps its thickness on any number of "
-        "devices. A model fits where the pile stays below the dashed line.",
+        "devices. A model fits where the pile stays below the dashed line. A pile is cut at 240 GB.",
     )
 
 
@@ -352,8 +358,8 @@ def way_out(node: str, boxes: int, share: float) -> Chart:
             ),
             "Arithmetic outlasts the gradients from": units.counted(covered, "sequence")
             if covered <= sequences[-1]
-            else "no number here",
-            "Activations over the cards": f"{units.text(times)} × the arithmetic",
+            else "no number of them",
+            "Activations over the cards": f"{units.text(times)}× the arithmetic",
         },
         MODEL,
         "What rises keeps its distance to the arithmetic at every batch; the gradients alone stay level, "
@@ -370,7 +376,8 @@ def up_or_out_by_size(
     model the share stays; where its seconds stay, the share falls as the work grows.
     """
     small, big = hardware.device(SMALL), hardware.device(BIG)
-    gain = hardware.peak(big, "bf16 tensor") / hardware.peak(small, "bf16 tensor")
+    # In three figures, as sheets have them: so an equal price per FLOP is a stop of the slider.
+    gain = round(hardware.peak(big, "bf16 tensor") / hardware.peak(small, "bf16 tensor"), 2)
 
     def cost(models, device, gain, hourly):
         shares = serial if grows == "yes" else serial / (serial + (1 - serial) * models / 70e9)
@@ -409,7 +416,7 @@ def up_or_out_by_size(
         f"One {BIG} at the price of {units.text(price)} {SMALL}, {100 * serial:g}% serial at 70 billion",
         Axis("parameters, billions", log=True, ticks=(1, 10, 100, 1000)),
         Axis(
-            "A100-hours paid per one of work",
+            "A100-hours per A100-hour of work",
             log=True,
             low=0.3,
             ticks=(0.5, 1, 2, 5, 10, 50),
@@ -426,13 +433,13 @@ def up_or_out_by_size(
             else f"no size up to {units.text(most / 1e9)} billion",
             "Devices for 70 billion, out": f"{of_70[0]:.0f}",
             "Devices for 70 billion, up": f"{of_70[1]:.0f}",
-            f"Peak of one {BIG}": f"{gain:.2f} × {SMALL}",
-            "Up wins no large model beyond a price of": f"{never:.1f} × {SMALL}",
+            f"Peak of one {BIG}": f"{gain:.2f}× the A100's",
+            "Above this price up wins for no large model": f"{never:.1f} A100s",
         },
         MODEL,
-        "Across stands the size of the model, upwards what work costs: the A100-hours that are paid for what "
-        "a single A100 does in an hour. The lower line is the better buy, and where they cross the answer "
-        "changes. A line rises only by what a serial part leaves undone on every further device.",
+        "What work costs: the A100-hours that are paid for what a single A100 does in an hour. The lower "
+        "line is the better buy, and where they cross the answer changes. A line rises only by what a serial "
+        "part leaves undone on every further device.",
     )
 
 
@@ -454,10 +461,10 @@ def checkpoints(machines: int, write: float, restart: float) -> Chart:
         ),
         {
             "Time between interruptions": units.text(mttf, "s"),
-            "Save every": units.text(best, "s"),
-            "Kept": units.text(kept, "%"),
+            "Save every": f"{units.text(best / 60)} min",
+            "Kept": f"{100 * kept:.3g}%",
         },
         MODEL,
-        "Left of the mark too much is saved, right of it too much is lost. The longer writing takes beside "
-        "the time between interruptions, the more of the top a wrong interval costs.",
+        "Left of the mark too much is saved, right of it too much is lost. The longer writing takes, "
+        "compared with the time between interruptions, the more a wrong interval costs.",
     )

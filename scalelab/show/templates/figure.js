@@ -81,12 +81,14 @@
   const texts = (slider) => slider.dataset.texts.split("|");
   const point = () => { link.href = `#${figure.id}?${new URLSearchParams(sliders.map((slider) => [slider.name, texts(slider)[slider.value]]))}`; };
 
+  const legend = figure.querySelectorAll(".sl-legend > li");
   const show = () => {
     const index = sliders.reduce((at, slider, i) => at * data.shape[i] + Number(slider.value), 0);
     const [series, title, alt, readouts, columns] = data.frames[index];
     series.forEach(([x, y, low, high, words], i) => {
       const group = svg.querySelector(`[id$="-series-${i}"]`);
       draw[data.kinds[i]](group, array(x), array(y), array(low), array(high), svg.querySelector(`[id$="-series-${i}-bars"]`), words === undefined ? [] : data.texts[words].split("|"));
+      if (data.kinds[i] === "part") legend[i]?.toggleAttribute("hidden", !array(y).some(Boolean));
     });
     figure.querySelector(".sl-title").textContent = data.texts[title];
     svg.setAttribute("aria-label", data.texts[alt]);
@@ -114,13 +116,14 @@
   const able = sliders.filter((slider) => slider.dataset.follows);
   const root = document.documentElement.dataset.content_root; // of the book, which has a page to name one's hardware
   const said = Object.assign(document.createElement("small"), { className: "sl-mine" });
-  const page = Object.assign(document.createElement(root ? "a" : "span"), { textContent: "your hardware" });
+  const page = document.createElement(root ? "a" : "span");
   if (root) page.href = `${root}book/my_hardware.html`;
   const begin = () => {
     sliders.forEach((slider) => { slider.value = home(slider); }); // browsers remember positions over a reload
     const moved = able.filter(nearest);
     const named = (moved.length ? moved : able).map((slider) => slider.ariaLabel).join(", ");
-    said.replaceChildren(moved.length ? "Starts nearest to " : "Can start from ", page, `: ${named}.`);
+    page.textContent = `${moved.length ? "your" : "My"} hardware`;
+    said.replaceChildren(...(moved.length ? ["Starts nearest to ", page, `: ${named}.`] : [`Set the ${named} to yours: `, page, "."]));
     if (moved.length || (root && able.length)) figure.querySelector(".sl-controls").append(said); else said.remove();
   };
   begin();

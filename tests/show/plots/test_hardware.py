@@ -118,7 +118,7 @@ def test_a_laptops_card_serves_what_its_memory_holds():
         said = hardware.budget(name, "serve", 8, "nothing", 8, 2048).readouts
         assert said["Each of 64 needs"] == "18.1 GB"
         fits = machines.device(name).memory >= needs
-        assert said["It fits from"] == ("1 device" if fits else "no number here"), name
+        assert said["Fits from"] == ("1 device" if fits else "no number of devices"), name
     assert machines.device("T4").memory < needs < machines.device("RTX 4090").memory
 
 

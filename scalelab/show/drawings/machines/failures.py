@@ -109,12 +109,12 @@ def _frame(now, happens, stretches, interval, broken, restart, until):
 def _axis(until):
     """Yield the time axis and the names of the machines."""
     bottom = _TOP + _MACHINES * _LANE
-    for quarter in range(5):
-        x = _LEFT + quarter * (_RIGHT - _LEFT) / 4
-        word = f"{until * quarter / 4:.4g}" + " min" * (quarter == 4)
-        yield Shape(f"tick {quarter}", "line", x, _TOP - 3, 0, bottom - _TOP + 6, weight=0.4)
-        at, align = (_WIDE - 1, "end") if quarter == 4 else (x, "middle")
-        yield Shape(f"time {quarter}", "text", at, 8, text=word, align=align)
+    for fifth in range(6):
+        x = _LEFT + fifth * (_RIGHT - _LEFT) / 5
+        word = f"{until * fifth / 5:.4g}" + " min" * (fifth == 5)
+        yield Shape(f"tick {fifth}", "line", x, _TOP - 3, 0, bottom - _TOP + 6, weight=0.4)
+        at, align = (_WIDE - 1, "end") if fifth == 5 else (x, "middle")
+        yield Shape(f"time {fifth}", "text", at, 8, text=word, align=align)
     for machine in range(_MACHINES):
         y = _TOP + _LANE * (machine + 0.5)
         yield Shape(

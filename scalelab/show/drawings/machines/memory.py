@@ -162,7 +162,8 @@ def _frame(devices, room, held, choice, caption):
             "On each device, in GB": ", ".join(
                 f"{part} {_number(size)}" for part, size in held.items()
             ),
-            "Together": f"{_number(total)} of {_number(room)} GB",
+            "Needed": f"{_number(total)} GB",
+            "There is": f"{_number(room)} GB",
             "Fits": "yes" if total <= room else "no",
         },
     )
@@ -171,8 +172,7 @@ def _frame(devices, room, held, choice, caption):
 def _limit(room):
     y = _BOTTOM - room * _GB
     yield Shape("limit", "line", _LEFT - 4, y, _SHOWN * _STEP, 0, weight=1.5)
-    yield Shape("limit says", "text", 2, y, text=f"{_number(room)}", align="start")
-    yield Shape("limit in", "text", 2, y + 12, text="GB", align="start")
+    yield Shape("limit says", "text", _LEFT - 7, y, text=f"{_number(room)} GB", align="end")
 
 
 def _device(at, devices, room, held, choice):
