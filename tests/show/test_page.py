@@ -54,6 +54,14 @@ def test_a_figure_is_drawn_once(make):
     assert drawn.call_count == 1
 
 
+@pytest.mark.parametrize(("text", "rows"), [("295 FLOP/B, memory, 31 ms", True), ("6.43×", False)])
+def test_readings_that_are_phrases_stand_below_each_other(text, rows):
+    """Five of them were torn over three rows, and none could be compared with another."""
+    chart = replace(CHART, readouts=dict.fromkeys("abc", text))
+    found = BeautifulSoup(page.figure(chart), "html.parser").find("dl", class_="sl-readouts")
+    assert ("sl-rows" in found["class"]) == rows
+
+
 @pytest.mark.parametrize("date", ["2026-01-02", ""])
 def test_the_date_of_a_stamp_stays_on_one_line(date):
     stamp = Stamp("recorded", Machine("a host", 2, python="3.11"), date, "as it came")

@@ -108,6 +108,18 @@ def test_nothing_in_a_drawing_becomes_a_tag():
     assert read(page) >= words
 
 
+def test_a_fact_has_a_row_of_its_own_only_where_one_of_its_texts_is_long():
+    """Rounds stood alone on a row, and all that followed would have fitted beside it."""
+    long = "stage 1: nothing; stage 2: B1"
+    frames = (
+        frame("a", BOX, Rounds="1 of 6", Done="nothing"),
+        frame("b", BOX, Rounds="2 of 6", Done=long),
+    )
+    facts = soup(Stepper(drawing(*frames))).select(".sl-readouts > div")
+    wide = {one.dt.string: one.get("class") for one in facts}
+    assert wide == {"Rounds": None, "Done": ["sl-wide"]}
+
+
 def test_only_what_differs_travels_with_the_next_frame():
     moved = Shape("a", "box", 20, 10, 8, 8, text="A")
     come = Shape("b", "text", 5, 5, text="B", start=(1, 2))
