@@ -68,7 +68,10 @@ def test_what_two_workers_lose_is_listed_without_a_remainder():
 
 def test_efficiency_and_share_of_exchange_add_up_to_one_in_the_practical_example():
     (columns,) = run("practical-solve").shown
-    efficiency, share = np.array(columns["efficiency E"]), np.array(columns["exchange, % of step"]) / 100
+    efficiency, share = (
+        np.array(columns["efficiency E"]),
+        np.array(columns["exchange, % of step"]) / 100,
+    )
     assert efficiency + share == pytest.approx(np.ones(3))
     step = 1 / np.array([8, 32, 256]) + 29 / 512  # compute of one GPU is 1
     assert share == pytest.approx(29 / 512 / step)
@@ -309,8 +312,7 @@ def test_the_longest_stair_need_not_be_the_largest_loss():
     assert np.argmax(losses) == 3
     assert np.argmax(stairs) != 3
     assert (
-        "Go by its milliseconds and not by the length of its bar"
-        in CHAPTER["profile-stairs-work"]
+        "Go by its milliseconds and not by the length of its bar" in CHAPTER["profile-stairs-work"]
     )
 
 
