@@ -49,6 +49,7 @@ TALL = 4.6  # of a picture of more rows of such bars than MOST_ROWS, in inches
 MOST_ROWS = 10
 LOW, LOW_ROWS = 2.3, 3.0  # of a picture of so few rows that nothing is read off, in inches
 ROW, FOOT = 0.4, 0.75  # of a picture of few named bars: of each of them, and of its axis, in inches
+ROW_NAMED = 0.35  # of a bar that has its name above it
 THICK = 0.6  # of its row, which a bar without a word takes at most
 CROWD, DOT = 100, 4.5  # marks of one series; more of them are drawn so small, in points
 DIGIT, DIGIT_TALL = 0.64, 0.9  # of a digit and the air around it, of the size of its type
@@ -157,6 +158,8 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
             _add(axes, series, f"series-{number}", bar)
             _list(axes, series)
             _fill(axes, series, f"series-{number}")
+        for place, name in zip(y.ticks, y.names if y.inside else (), strict=False):
+            _write(axes, name, x.low or 0.0, place, 3.0, bar / 2 + 0.6 * SMALL, LIGHT["ink"])
         named = [series for series in chart.series if series.names]
         tags = {at: [one for one in chart.series if _tag_of(one, at)] for at in (0, -1)}
         said = {
@@ -186,6 +189,8 @@ def _sizes(chart: Chart, y: Axis) -> tuple[float, float]:
         return LOW, thin
     if worded or not y.names or not any(series.kind == "lane" for series in chart.series):
         return usual, thin
+    if y.inside:
+        return FOOT + ROW_NAMED * (high - low), thin
     row = min(ROW, (usual - FOOT) / (high - low))
     return FOOT + row * (high - low), min(BAR, THICK * row / POINT)
 
@@ -246,6 +251,8 @@ def _prepare(axes: Axes, name: str, axis: Axis) -> None:
     if axis.log:
         ticks.set_minor_locator(NullLocator())
     called = dict(zip(axis.ticks, axis.names, strict=False))
+    if axis.inside:
+        ticks.set_tick_params(length=0, labelleft=False)
     ticks.set_major_formatter(FuncFormatter(lambda value, _: called.get(value) or text(value)))
 
 

@@ -18,7 +18,8 @@ class Axis:
     """One axis: its label, whether it is logarithmic, limits where the data should not choose them, and what
     its ticks are called where that is not their number. `told` is what a table calls places without a tick,
     each in a group that has columns of its own: (place, group, name). A `bare` one has no ticks: where on it
-    a thing stands only keeps it apart from others.
+    a thing stands only keeps it apart from others. The names of a vertical axis that are too long to stand
+    beside the picture stand `inside`, each above its bar.
     """
 
     label: str
@@ -29,6 +30,7 @@ class Axis:
     names: tuple[str, ...] = ()
     told: tuple[tuple[float, str, str], ...] = ()
     bare: bool = False
+    inside: bool = False
 
 
 @dataclass(frozen=True)

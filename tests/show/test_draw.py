@@ -325,6 +325,22 @@ def test_few_named_bars_make_a_low_picture_and_thick_bars_and_many_the_usual_one
         assert apart / 4 < thick < 0.8 * apart
 
 
+def test_names_that_are_too_long_for_the_margin_stand_inside_each_above_its_own_bar():
+    """Eleven rows had ticks without a name, and their names stood in a legend of five lines, with numbers."""
+    values = {f"a change whose name is as long as that, {n}": 1 + n / 10 for n in range(11)}
+    chart = bars.ranked("t", Axis("times", low=0.9), values, start=1.0, inside=True)
+    figure, axes = draw.drawing(chart)
+    assert not any(label.get_visible() and label.get_text() for label in axes.get_yticklabels())
+    rows = axes.transData.transform([(1.0, place) for place in chart.y.ticks])[:, 1]
+    half = axes.lines[0].get_linewidth() / 2 * figure.dpi * draw.POINT
+    for text, row, above in zip(axes.texts, rows, [np.inf, *rows], strict=False):
+        box = text.get_window_extent()
+        assert row + half < box.y0 < box.y1 < above - half
+        assert axes.bbox.x0 < box.x0 < box.x1 < axes.bbox.x1
+    assert [text.get_text() for text in axes.texts] == list(values)
+    assert [row[0] for row in chart.rows()] == list(values)
+
+
 def test_a_crowd_of_marks_is_drawn_small_and_a_single_one_is_seen_among_them():
     x = np.arange(300.0)
     series = (Points("a request", x, x, "points"), Points("slowest", [299], [299], "points"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -61,8 +62,9 @@ def ranked(
     stamp: Stamp | None = None,
     see: str = "",
     start: float = 0.0,
+    inside: bool = False,
 ) -> Chart:
-    """One bar for each name, from `start` on, before a limit if there is one."""
+    """One bar for each name, from `start` on, before a limit if there is one; long names stand `inside`."""
     spans = [
         (len(values) - turn, min(start, v), max(start, v)) for turn, v in enumerate(values.values())
     ]
@@ -70,7 +72,10 @@ def ranked(
     if limit is not None:
         name, at = limit
         series.append(Points(name, [at, at], [0.4, len(values) + 0.6], "dashed", tone=2))
-    return Chart(title, axis, _names(values), tuple(series), stamp=stamp, see=see)
+    names = replace(_names(values), inside=inside)
+    if inside:
+        names = replace(names, high=len(values) + 0.9)
+    return Chart(title, axis, names, tuple(series), stamp=stamp, see=see)
 
 
 def between(

@@ -208,25 +208,19 @@ def arithmetic(shares: Mapping[str, float], stamp: Stamp | None = None) -> Chart
 
 def gains(changes: Mapping[str, float], bound: float) -> Chart:
     """What each change of a plan would gain, before the most that its exchange could give back."""
-    rates = np.array(list(changes.values()), float)
-    rows = np.arange(rates.size, 0, -1.0)  # the first on top
-    ends = [0.4, rates.size + 0.6]
-    return Chart(
+    ranked = dict(sorted(changes.items(), key=lambda change: -change[1]))
+    rates = list(ranked.values())
+    return bars.ranked(
         "What would help, and the most that a better exchange could bring",
-        Axis(
-            "times the rate", low=0.95 * min(1.0, rates.min()), high=1.05 * max(bound, rates.max())
-        ),
-        # Names are too long for a narrow page, so they stand in the legend.
-        Axis("", low=ends[0], high=ends[1], ticks=tuple(rows), names=(" ",) * rates.size),
-        (
-            Points("as it is", [1, 1], ends, "dashed", tone=0),
-            Points("change", rates, rows, "points", tone=1, names=tuple(changes)),
-            Points("no exposed exchange at all", [bound, bound], ends, "dashed", tone=2),
-        ),
-        stamp=MODEL,
-        see="What stays at 1 changes nothing, and what lies to its left is slower. Whatever works on the "
-        "exchange ends before the line of no exposed exchange; what passes that has changed more than "
-        "the exchange.",
+        Axis("times the rate", low=0.95 * min(1.0, *rates), high=1.05 * max(bound, *rates)),
+        ranked,
+        ("no exposed exchange at all", bound),
+        MODEL,
+        "Each bar leads from 1, the plan as it is; without one a change brings nothing, and to the left it "
+        "is slower. Whatever works on the exchange ends before the dashed line; what passes that has "
+        "changed more than the exchange.",
+        start=1.0,
+        inside=True,
     )
 
 

@@ -134,7 +134,7 @@ def test_an_interval_that_holds_the_deadline_crosses_it():
 @pytest.mark.parametrize(
     ("chart", "label", "ends"),
     [
-        (figures.gains({"a": 1.2, "b": 0.9}, 1.5), "change", [1.2, 0.9]),
+        (figures.gains({"b": 0.9, "a": 1.2}, 1.5), "times the rate", [1.0, 1.2]),
         (figures.arithmetic({"a": 0.4}), "share of the peak", [0.0, 40.0]),
         (figures.apart({"a": 0.002}, {"a": 0.003}), "a", [0.0, 2.0]),
     ],
