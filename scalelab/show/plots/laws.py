@@ -261,7 +261,7 @@ def losses(
             low=0.4,
             high=len(rows) + 0.6,
             ticks=tuple(rows),
-            names=(*(f"less {name}" for name in left), "measured"),
+            names=(*left, "measured"),
         ),
         (
             Points("ideal", [workers, workers], [0.4, len(rows) + 0.6], "dashed", tone=0),
