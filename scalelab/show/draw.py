@@ -159,7 +159,7 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
             _list(axes, series)
             _fill(axes, series, f"series-{number}")
         for place, name in zip(y.ticks, y.names if y.inside else (), strict=False):
-            _write(axes, name, x.low or 0.0, place, 3.0, bar / 2 + 0.6 * SMALL, LIGHT["ink"])
+            _write(axes, name, x.low or 0.0, place, 3.0, bar / 2 + 0.65 * SMALL, LIGHT["ink"])
         named = [series for series in chart.series if series.names]
         tags = {at: [one for one in chart.series if _tag_of(one, at)] for at in (0, -1)}
         said = {
@@ -481,7 +481,8 @@ def _write(
         (aside, lift),
         textcoords="offset points",
         ha="right" if aside < 0 else "left" if aside else "center",
-        va="center",
+        # As ticks have it: `figure.css` keeps the middle of such words where it is, however large they are.
+        va="center_baseline" if aside else "center",
         color=colour,
         fontsize=SMALL,
         gid=gid,
