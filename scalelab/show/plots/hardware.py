@@ -66,7 +66,7 @@ def two_quotes(gain: float, price: float, most: float = 0.3) -> Chart:
         ),
         stamp=MODEL,
         see="Each step of the first line is one more old machine. They are the cheaper buy while little "
-        "is serial, and then dearer and dearer, for the ones that join find less and less to do.",
+        "is serial, and then cost more and more, for the ones that join find less and less to do.",
     )
 
 

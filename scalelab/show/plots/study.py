@@ -11,14 +11,14 @@ from scalelab import units
 from scalelab.models.scaling import statistical, study
 from scalelab.records import Stamp
 from scalelab.show.chart import Axis, Chart, Points
-from scalelab.show.plots import MODEL, POWERS
+from scalelab.show.plots import MODEL, POWERS, doublings
 
 MOST = 1024
 # An invented job for the plane of workers and batch: seconds of a sample, samples that fit into one worker,
 # and where its paths begin.
 SAMPLE, FITS, BUSY = 0.002, 256, 0.8
 START, BATCH = 8, 512
-INNER, OUTER = 4, 16  # times the least time, in which the points of a tongue are done
+INNER, OUTER = 4, 16  # times the least time, within which what lies in a contour is done
 FLEET = 2.0 ** np.arange(3, 13)  # 8 to 4096
 
 
@@ -29,7 +29,7 @@ def _seconds(workers, serial, exchange, parallel):
 
 def lenses(exponent: float, serial: float = 0.02, exchange: float = 0.005) -> Chart:
     """Efficiency of one cluster while the parallel work grows as a power of the workers."""
-    workers = POWERS
+    workers = doublings(1, MOST, each=3)  # hundreds of frames hold them
 
     def efficiency(power):
         parallel = workers**power
@@ -99,11 +99,11 @@ def pieces(
     sizes = np.unique([*np.geomspace(least, most, 40), *measured, *published])
     return Chart(
         "What a cell costs when the piece shrinks",
-        Axis("piece of a GPU, GB", log=True, ticks=(*sorted(published), most)),
+        Axis("GB on each GPU", log=True, ticks=(*sorted(published), most)),
         Axis(f"cost of a cell, over that in {most:g} GB", log=True, ticks=(1, 2, 4, 8, 16)),
         (
             Points("nothing stays", [least, most], [1, 1], "dashed", tone=0),
-            Points("line through one GPU", sizes, (slope + fixed / sizes) / whole, tone=1),
+            Points("fit to one GPU", sizes, (slope + fixed / sizes) / whole, tone=1),
             Points(
                 "one GPU, timed",
                 [*measured],
@@ -120,8 +120,9 @@ def pieces(
             ),
         ),
         stamp=stamp,
-        see="The line was drawn through the four points at the right alone, and goes on to the left. The "
-        "points of the strong study, which it has not seen, lie near it.",
+        see="In seconds of a step over GB the fit is a straight line; what a cell costs, as here, bends. It "
+        "was made through the four points at the right alone, and the points of the strong study, which it "
+        "has not seen, lie near it.",
     )
 
 
@@ -177,13 +178,15 @@ def rates(
         title,
         Axis(f"{counted} K", log=True, ticks=tuple(workers)),
         Axis(
-            "rate of each, over the first row", low=0.8 * relative.min(), high=1.05 * relative.max()
+            f"rate of one {counted.removesuffix('s')}, over the first row",
+            low=0.8 * relative.min(),
+            high=1.05 * relative.max(),
         ),
         (
             Points("as in the first row", workers[[0, -1]], [1, 1], "dashed", tone=0),
             *(
                 Points(
-                    f"batch of {units.text(batch)} for each",
+                    f"batch of {units.text(batch)} each",
                     workers[held == batch],
                     relative[held == batch],
                     "points",
@@ -193,8 +196,8 @@ def rates(
             ),
         ),
         stamp=stamp,
-        see="Points of one colour held the batch of a worker, so they alone are one study. A point far from "
-        "its neighbours of the same colour asks to be measured again.",
+        see="Points of one color have the same batch per worker, so only they form one study. A point far "
+        "from its neighbors of the same color asks to be measured again.",
     )
 
 
@@ -232,13 +235,14 @@ def until(
 
 def batch_trade(least_steps: float, least_samples: float, batches: ArrayLike) -> Chart:
     """Steps and samples to a target loss over the batch, both in multiples of their least."""
-    batches = np.asarray(batches, float)
+    asked = np.asarray(batches, float)
+    batches = doublings(asked.min(), asked.max())
     steps = statistical.training_steps(batches, least_steps, least_samples) / least_steps
     samples = statistical.training_samples(batches, least_steps, least_samples) / least_samples
     critical = statistical.critical_batch(least_steps, least_samples)
     return Chart(
         "What a larger batch saves in steps, and costs in samples",
-        Axis("global batch B", log=True, ticks=tuple(batches[::2])),
+        Axis("global batch B", log=True, ticks=tuple(asked[::2])),
         Axis("multiple of the least", log=True, ticks=(1, 2, 4, 8, 16)),
         (
             Points("steps to the target", batches, steps, tone=1),
@@ -275,7 +279,11 @@ def two_losses(
                 "computing of the longer steps", batches, hours * sample * batches / workers, tone=2
             ),
             Points(
-                "done first", [best], [float(seconds[batches == best][0]) / 3600], "points", tone=3
+                "fastest batch",
+                [best],
+                [float(seconds[batches == best][0]) / 3600],
+                "points",
+                tone=3,
             ),
         ),
         stamp=MODEL,
@@ -288,13 +296,13 @@ def more_data(
     times: float, *, fixed: float, sample: float, critical: float, least_steps: float
 ) -> Chart:
     """Hours to a target on so many times the samples, by what becomes of the critical batch."""
-    workers = FLEET
+    workers = doublings(FLEET[0], FLEET[-1])
     hours = {}
     for name, more, growth in (
         ("the samples of today", 1.0, 1.0),
-        (f"{times:g} times, critical batch stays", times, 1.0),
-        (f"{times:g} times, it grows by the root", times, times**0.5),
-        (f"{times:g} times, it grows as much", times, times),
+        (f"{times:g} times, critical batch as today", times, 1.0),
+        (f"{times:g} times, critical batch {times**0.5:g} times", times, times**0.5),
+        (f"{times:g} times, critical batch {times:g} times", times, times),
     ):
         batch = np.asarray(
             study.fastest_batch(workers, fixed=fixed, sample=sample, critical=growth * critical)
@@ -306,7 +314,7 @@ def more_data(
             / 3600
         )
     return Chart(
-        f"{times:g} times the samples: what a critical batch that grows with them is worth",
+        f"{times:g} times the samples, by how the critical batch grows",
         Axis("workers K", log=True, ticks=tuple(FLEET[::3])),
         Axis("hours to the target", log=True, ticks=(0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)),
         tuple(
@@ -315,25 +323,25 @@ def more_data(
         ),
         stamp=MODEL,
         see="On few workers the samples decide, and the upper three nearly agree. On many it is the steps, "
-        "one after another: the fewest that will do stay as today only if the critical batch grows as the "
-        "samples do.",
+        "one after another: only where the critical batch grows as much as the samples, the fewest that will "
+        "do are as few as today.",
     )
 
 
 def plane(power: float, critical: float = 8192, overhead: float = 0.02) -> Chart:
-    """Workers and batch as a map: what bounds a job, which batch is done first, and a path of growth."""
+    """Workers and batch as a map: what bounds a job, its fastest batch, and a path of growth."""
     job = {"fixed": overhead, "sample": SAMPLE, "critical": critical}
     path = BATCH * (FLEET / START) ** power
     kept = BUSY / (1 - BUSY) * overhead / SAMPLE  # samples of a worker
     fastest = np.asarray(study.fastest_batch(FLEET, **job))
     series = [
         Points("your path", FLEET, path, "joined", tone=2),
-        Points("done first", FLEET, fastest, tone=3),
-        *(_tongue(times, **job) for times in (INNER, OUTER)),
+        Points("fastest batch", FLEET, fastest, tone=3),
+        *(_contour(times, **job) for times in (INNER, OUTER)),
         Points(f"machines {BUSY:.0%} busy", FLEET, kept * FLEET, tone=1),
         Points("critical batch", FLEET, np.full(FLEET.size, float(critical)), "dashed", tone=4),
-        Points(f"{FITS} for each worker: all that fits", FLEET, FITS * FLEET, "dashed", tone=5),
-        Points("one for each worker", FLEET, FLEET, "dashed", tone=0),
+        Points(f"{FITS} for each: all that fits", FLEET, FITS * FLEET, "dashed", tone=5),
+        Points("one for each", FLEET, FLEET, "dashed", tone=0),
     ]
     at = int(np.flatnonzero(FLEET == MOST / 2)[0])
     busy, learned = _efficiencies(FLEET[at], path[at], **job)
@@ -344,17 +352,17 @@ def plane(power: float, critical: float = 8192, overhead: float = 0.02) -> Chart
     return Chart(
         f"Workers and batch: a batch that {f'grows as K to the power {power:g}' if power else 'stays'}",
         Axis("workers K", log=True, ticks=tuple(FLEET[::3])),
-        Axis("global batch B", log=True, low=8, high=2**19, ticks=tuple(8.0 ** np.arange(1, 7))),
+        Axis("global batch B", log=True, low=8, high=2**21, ticks=tuple(8.0 ** np.arange(1, 7))),
         tuple(series),
         {
-            f"Machines at K = {FLEET[at]:g}": units.text(busy, "%"),
-            "Learning there": units.text(learned, "%"),
-            "Time to target": f"{units.text(seconds)} × the least",
-            "With the fastest batch": f"{units.text(least)} ×",
+            f"At K = {FLEET[at]:g}: machines busy": f"{100 * busy:.3g}%",
+            "Learning per sample": f"{100 * learned:.3g}%",
+            "Time to target": f"{units.text(seconds)}× the least",
+            "With the fastest batch": f"{units.text(least)}× the least",
         },
         MODEL,
-        "Where your path is below the line “done first”, the machines wait too much; above it, the samples "
-        "teach too little.",
+        "Where your path is below the line “fastest batch”, the machines wait too much; above it, the "
+        "samples teach too little.",
     )
 
 
@@ -364,8 +372,8 @@ def _efficiencies(workers, batch, fixed, sample, critical):
     return computing / (computing + fixed), critical / (critical + batch)
 
 
-def _tongue(times, fixed, sample, critical):
-    """All batches that are done in so many times the least time, least steps of nothing but overhead."""
+def _contour(times, fixed, sample, critical):
+    """Where a job takes so many times the least time, least steps of nothing but overhead."""
     done = times * fixed
     tip = sample * critical / (np.sqrt(done) - np.sqrt(fixed)) ** 2  # fewer workers never are
     first = min(max(tip, FLEET[0]), FLEET[-1])
@@ -373,8 +381,9 @@ def _tongue(times, fixed, sample, critical):
     middle = (done - fixed) * workers / sample / 2 - critical / 2
     spread = np.sqrt(np.maximum(middle**2 - critical * fixed * workers / sample, 0))
     return Points(
-        f"the {'inner' if times == INNER else 'outer'} tongue: done in {times} times the least time",
+        f"{times} times the least time",
         np.concatenate([workers[::-1], workers]),
         np.concatenate([(middle - spread)[::-1], middle + spread]),
+        "line" if times == INNER else "edge",
         tone=0,
     )

@@ -13,7 +13,7 @@ def by_name(chart):
 def test_what_a_cell_costs_is_one_at_the_largest_piece_and_the_inverse_of_an_efficiency():
     chart = study.pieces({1: 4.0, 2: 3.0, 4: 2.5}, (2.0, 2.0), {1: 0.5, 0.5: 0.25})
     found = by_name(chart)
-    line, timed = found["line through one GPU"], found["one GPU, timed"]
+    line, timed = found["fit to one GPU"], found["one GPU, timed"]
     assert timed.y == pytest.approx([4 / 2.5, 3 / 2.5, 1])
     assert line.y[-1] == pytest.approx(1)
     assert np.interp(timed.x, line.x, line.y) == pytest.approx(timed.y)
@@ -36,8 +36,8 @@ def test_a_share_is_found_by_trying_larger_ones_until_the_efficiency_is_kept():
 def test_rows_of_one_batch_share_a_colour_and_a_rate_is_over_that_of_the_first_row():
     chart = study.rates("t", [1, 2, 4], [10, 16, 36], [8, 16, 64])
     found = by_name(chart)
-    assert found["batch of 8 for each"].y.tolist() == [1, 0.8]
-    assert found["batch of 16 for each"].y.tolist() == [0.9]
+    assert found["batch of 8 each"].y.tolist() == [1, 0.8]
+    assert found["batch of 16 each"].y.tolist() == [0.9]
     assert len({one.tone for one in chart.series}) == len(chart.series)
 
 
@@ -55,7 +55,7 @@ def test_the_fastest_batch_is_the_one_that_was_tried_and_took_least():
         return 10_000 * (1 + 8192 / batch) * (0.02 + 0.002 * batch / 512) / 3600
 
     best = min(range(1000, 20_000), key=hours)
-    (at,), (least,) = found["done first"].x, found["done first"].y
+    (at,), (least,) = found["fastest batch"].x, found["fastest batch"].y
     assert at == pytest.approx(best, abs=1)
     assert least == pytest.approx(hours(best))
     whole, more, longer = (

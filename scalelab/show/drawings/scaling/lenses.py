@@ -179,7 +179,7 @@ def _told(steps):
         )
     return (
         f"Each computes for {_ms(last.computing)} ms, and {_ms(last.exchange)} ms of exchange follow: "
-        f"{last.exchange / last.seconds:.0%} of the step, which is what E lacks to 1."
+        f"{last.exchange / last.seconds:.0%} of the step, and E is the rest."
     )
 
 
