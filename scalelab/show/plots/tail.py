@@ -265,6 +265,7 @@ def moments(
     title: str, runs: Mapping[str, tuple[ArrayLike, np.ndarray]], stamp: Stamp | None = None
 ) -> Chart:
     """The response of each request over the time at which it was planned, and the slowest of each run."""
+    highest = 1e3 * max(float(np.max(seconds)) for _, seconds in runs.values())
     # The first run lies on the others, and shows them where it is elsewhere.
     series = [
         Points(name, planned, 1e3 * seconds, "points", tone=tone)
@@ -277,7 +278,7 @@ def moments(
     return Chart(
         title,
         Axis("planned start, s"),
-        Axis("response, ms", low=0.0),
+        Axis("response, ms", low=0.0, high=1.15 * highest),  # room for the names of the slowest
         tuple(series),
         stamp=stamp,
         see="Users who came while nothing was answered lie on a slope: whoever came later had less of the "
