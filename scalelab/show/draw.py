@@ -291,10 +291,12 @@ def _add(axes: Axes, series: Points, gid: str, bar: float) -> None:
         axes.plot(series.x, series.y, "o", color=colour, mew=0, ms=size, label=label, gid=gid)
         return
     if series.kind == "moved":
-        ends = [(series.x[at], series.y[at]) for at in (-1, 0)]
+        begin, end = ((series.x[at], series.y[at]) for at in (0, -1))
         head = {"arrowstyle": "-|>,head_length=0.7,head_width=0.3", "mutation_scale": 12}
         look = {**head, "color": colour, "linewidth": 2.4, "shrinkA": 0, "shrinkB": 0}
-        axes.annotate("", *ends, arrowprops=look).arrow_patch.set_gid(gid)
+        led = axes.annotate("", end, begin, arrowprops=look)
+        assert led.arrow_patch is not None  # it is what was asked for
+        led.arrow_patch.set_gid(gid)
         axes.plot([], [], color=colour, label=series.label)  # for a legend on paper
         return
     if series.kind == "lane":
@@ -387,7 +389,7 @@ def _say(axes: Axes, said: dict[str, Points]) -> None:
     passed, dot = _passed(axes) if said else np.empty((0, 2)), style()["lines.markersize"] / 2
     marks = [at for one in said.values() for at in zip(one.x, one.y, strict=True)]
     taken = [(*map(float, _placed(axes, *mark)), dot, dot) for mark in marks]
-    area = axes.bbox.padded(2).extents / axes.figure.dpi / POINT
+    area = np.array(axes.bbox.padded(2).extents) / axes.figure.dpi / POINT
     for gid, series in said.items():
         for turn, (word, x, y) in enumerate(zip(series.words, series.x, series.y, strict=True)):
             left, up = _placed(axes, x, y)

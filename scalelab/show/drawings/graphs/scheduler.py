@@ -70,10 +70,8 @@ def greedy(title: str, dag: DiGraph, ways: Mapping[str, tuple[int, str]]) -> lis
         )
     why = "it counts the lanes, and so many can be told apart"
     workers = [whole("workers", count, why, 1, MOST_WORKERS) for count, _ in pairs.values()]
-    sizes = workdepth.work(tasks), workdepth.depth(tasks)
-    until = float(max(workdepth.brent(*sizes, workers)))
-    scale = (_RIGHT - _LEFT) / until
-    ends = [_bounds(sizes, count) for count in workers]
+    ends = [_bounds(tasks, count) for count in workers]
+    scale = (_RIGHT - _LEFT) / max(late for _, late in ends)
     lines = 1 if min(late - early for early, late in ends) * scale >= _NAMED else 2
     largest = scale, lines, max(workers)
     return [_drawing(name, title, tasks, way, largest) for name, way in pairs.items()]
@@ -90,7 +88,7 @@ def _drawing(name, title, dag, way, largest):
         {node: chr(ord("A") + number) for number, node in enumerate(dag)},
         place,
         path if len(path) > 1 else (),
-        _bounds((workdepth.work(dag), workdepth.depth(dag)), workers),
+        _bounds(dag, workers),
         sorted({0.0} | {slot.finish for slot in timetable.timeline}),
         scale,
         rounds * _ROW + 6,
@@ -115,8 +113,9 @@ def _drawing(name, title, dag, way, largest):
     )
 
 
-def _bounds(sizes, workers):
+def _bounds(dag, workers):
     """Return when no schedule ends sooner, and no greedy one later."""
+    sizes = workdepth.work(dag), workdepth.depth(dag)
     return float(workdepth.lower_bound(*sizes, workers)), float(workdepth.brent(*sizes, workers))
 
 
