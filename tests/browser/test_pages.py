@@ -374,6 +374,23 @@ def test_mathematics_has_one_size_whichever_font_comes_first(reader):
     assert reader.page.evaluate(SIZES, "serif") == reader.page.evaluate(SIZES, "monospace")
 
 
+# Of each numbered formula, how far its number is from it and from what comes next.
+NUMBERED = """() => [...document.querySelectorAll("div.math:has(.eqno)")].map((formula) => {
+  const [math, number, next] = [formula.querySelector("mjx-container"), formula.querySelector(".eqno"),
+    formula.nextElementSibling].map((e) => e.getBoundingClientRect());
+  return [number.top - math.bottom, next.top - number.bottom];
+})"""
+
+
+def test_on_a_phone_the_number_of_a_formula_is_nearer_to_it_than_to_what_follows(visit, book):
+    """It stood right above the next paragraph, and a line's height below its formula."""
+    one = visit(viewport=PHONE, reduced_motion="reduce")
+    one.open((book / "chapters/06_workdepth.html").as_uri())
+    found = one.page.evaluate(NUMBERED)
+    assert len(found) >= 5
+    assert all(0 <= before < 0.8 * behind for before, behind in found), found
+
+
 def is_dead(link: str) -> bool:
     """Say whether a link leads nowhere: no such file, no such anchor in it, or half an address."""
     address, anchor = urldefrag(link)
