@@ -40,8 +40,8 @@ def table(job: Job, at: plan_row.PlanRow, share: float) -> tuple[WhatIf, ...]:
     layout, cluster = at.layout, job.cluster
     for overlap in (0.0, 1.0):
         if layout.overlap != overlap:
-            what = "nothing of it" if overlap == 0 else "all of it"
-            ask(f"overlap: {what} hides", _laid(job, overlap=overlap))
+            what = "nothing of it hides" if overlap == 0 else "all of it may hide"
+            ask(f"overlap: {what}", _laid(job, overlap=overlap))
     if layout.sharding < 3:
         ask("gradients compressed fourfold", _laid(job, compression=4 * layout.compression))
         if layout.hierarchy:

@@ -108,7 +108,7 @@ def exposed(step: Step, workers: Numbers) -> Answer:
 
 
 def terms(step: Step, workers: Numbers) -> dict[str, Answer]:
-    """Seconds of a step by cause: "compute", "communication" (exposed), "bubble", "stragglers".
+    """Seconds of a step by cause: "compute", "exchange" (what is exposed), "bubble", "stragglers".
 
     A pipeline of p stages idles for compute (p - 1) / m over m micro-batches; all wait for the
     slowest worker for compute (slowest(K) - 1).
@@ -116,7 +116,7 @@ def terms(step: Step, workers: Numbers) -> dict[str, Answer]:
 
     >>> piped = Step(512, 100, 4e8, lambda size, workers: 0.02, accumulation=8, stages=4)
     >>> terms(piped, 64)
-    {'compute': 0.64, 'communication': 0.02, 'bubble': 0.24, 'stragglers': 0.0}
+    {'compute': 0.64, 'exchange': 0.02, 'bubble': 0.24, 'stragglers': 0.0}
     """
     step, workers = _checked(step, workers)
     busy = np.asarray(_compute(step, workers))
@@ -125,7 +125,7 @@ def terms(step: Step, workers: Numbers) -> dict[str, Answer]:
         lag = numbers("slowest", step.slowest(workers), _SLOWEST, 1 - 1e-9)
     return {
         "compute": answer(lambda c: c, busy),
-        "communication": _exposed(step, workers, busy),
+        "exchange": _exposed(step, workers, busy),
         "bubble": answer(lambda c: c * (step.stages - 1) / step.accumulation, busy),
         "stragglers": answer(lambda c, x: c * np.maximum(x - 1, 0), busy, lag),
     }

@@ -72,7 +72,7 @@ def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> C
         tuple(series),
         stamp=stamp,
         see="Compute is the only part whose share falls with every doubling; in the end the exchange has "
-        "nearly all that it gives up, and the lateness of the slowest is thin all the way.",
+        "nearly all that it gives up, and the stragglers are thin all the way.",
     )
 
 
@@ -89,13 +89,13 @@ def worth(
         both = (hourly * sizes + value) * seconds
         least = (hourly * best + value) * (compute / best + exchange)
         series += [
-            Points(f"an hour at ${value:g}", sizes, both / least, tone=tone),
+            Points(f"an hour at ${value:,g}", sizes, both / least, tone=tone),
             Points(f"least at {best:.0f}", [best], [1.0], "points", tone=tone),
         ]
     return Chart(
         "Price and wait together, in multiples of the least",
         Axis("GPUs", log=True, ticks=(1, 4, 16, 64, 256, most)),
-        Axis("times the least", log=True, high=20.0, ticks=(1, 2, 5, 10, 20)),
+        Axis("times the least", log=True, ticks=(1, 2, 5, 10, 20, 50)),
         tuple(series),
         stamp=MODEL,
         see="Each curve is flat about its lowest point: half or twice the best size costs at most an eighth "
@@ -169,8 +169,8 @@ def overhead(share: float, measured_on: int) -> Chart:
         ),
         stamp=MODEL,
         see=f"One share, read in two ways. If it is serial work of one worker, {most:.0f} GPUs have nine "
-        f"tenths of all that any number could bring. If it was measured on {measured_on:,}, these are close "
-        "under the ideal.",
+        f"tenths of all that any number could bring. If it was measured on {measured_on:,}, these are "
+        f"{as_measured:,.0f} times as fast as one.",
     )
 
 
@@ -232,21 +232,21 @@ def classes(job: step.Step, workers: ArrayLike) -> Chart:
     ends = [workers.min(), workers.max()]
     # Each in the colour of the line that it judges.
     thresholds = {
-        "computation-bound above 90": (90, 1),
-        "communication-bound below 70": (70, 1),
-        "communication-bound above 30": (30, 2),
-        "computation-bound below 10": (10, 2),
+        "computation-bound above 90%": (90, 1),
+        "communication-bound below 70%": (70, 1),
+        "communication-bound above 30%": (30, 2),
+        "computation-bound below 10%": (10, 2),
     }
     return Chart(
         "A step walks through its classes as workers are added",
         Axis("workers K", log=True, ticks=tuple(workers)),
         Axis("share of the step, %", low=-2.0, high=102.0, ticks=(0, 10, 30, 50, 70, 90, 100)),
         (
-            Points("computing", workers, 100 * np.asarray(terms["compute"]) / whole, "joined", 1),
+            Points("compute", workers, 100 * np.asarray(terms["compute"]) / whole, "joined", 1),
             Points(
-                "communicating",
+                "exchange",
                 workers,
-                100 * np.asarray(terms["communication"]) / whole,
+                100 * np.asarray(terms["exchange"]) / whole,
                 "joined",
                 2,
             ),
@@ -257,7 +257,7 @@ def classes(job: step.Step, workers: ArrayLike) -> Chart:
         ),
         stamp=MODEL,
         see="A dashed line has the colour of the line that it judges. Each class holds where both lines have "
-        "passed its thresholds. With 70 to 90% of computing, or 10 to 30% of communicating, neither does, "
+        "passed its thresholds. With 70 to 90% of compute, or 10 to 30% of exchange, neither does, "
         "and that is where a step first shows what will limit it.",
     )
 
@@ -323,34 +323,22 @@ def grown(
     nodes: Values,
     seconds: Values,
     told: float,
-    interval: tuple[float, float],
     stamp: Stamp | None = None,
 ) -> Chart:
-    """Times of a job that grows, the last of them as it was foretold from the others, and its interval."""
+    """Times of a job that grows, and the last of them as it was predicted from the others."""
     nodes, seconds = np.asarray(nodes, float), np.asarray(seconds, float)
-    # The interval would leave the rise, which was asked for, no room.
     low, high = min(*seconds, told), max(*seconds, told)
     room = 0.3 * (high - low)
     return Chart(
-        "Three sizes shown, the fourth foretold and measured",
+        "Three sizes shown, the fourth predicted and measured",
         Axis("nodes", log=True, ticks=tuple(nodes)),
         Axis("seconds", low=low - room, high=high + room),
         (
-            Points(
-                "foretold, and its 90% interval",
-                nodes[-1:],
-                [told],
-                "points",
-                tone=2,
-                low=[interval[0]],
-                high=[interval[1]],
-            ),
+            Points("predicted", nodes[-1:], [told], "points", tone=2),
             Points("measured", nodes, seconds, "joined", tone=1),
         ),
         stamp=stamp,
-        see="The fit lets the fourth time rise as gently as the three before it, and it rises more. The "
-        f"interval holds what came: it is {interval[0]:.2f} to {interval[1]:.2f} s, more than there is room "
-        "for here.",
+        see="The fit lets the fourth time rise as gently as the three before. The measured one rises more.",
     )
 
 
@@ -383,7 +371,7 @@ def night(
     workers, hours = np.asarray(workers, float), np.asarray(hours, float)
     low, best, high = said
     return Chart(
-        f"Hours on what was timed, and on {asked:g} GPUs as foretold",
+        f"Hours on what was timed, and on {asked:g} GPUs as predicted",
         Axis("GPUs", log=True, ticks=(*workers, asked)),
         Axis("hours", log=True, ticks=(10, 12, 20, 50, 100)),
         (

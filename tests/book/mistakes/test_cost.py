@@ -467,10 +467,10 @@ def test_a_threshold_has_the_colour_of_the_line_that_it_judges():
     """Of a step that is bound by communication it is the computing that lies below 70."""
     job = cost.Step(512, 20, 1.4e9, lambda size, k: 0.2 + 0 * k)
     tone = {one.label: one.tone for one in figures.classes(job, [2, 8, 32]).series}
-    assert tone["computation-bound above 90"] == tone["computing"]
-    assert tone["communication-bound below 70"] == tone["computing"]
-    assert tone["communication-bound above 30"] == tone["communicating"]
-    assert tone["computation-bound below 10"] == tone["communicating"]
+    assert tone["computation-bound above 90%"] == tone["compute"]
+    assert tone["communication-bound below 70%"] == tone["compute"]
+    assert tone["communication-bound above 30%"] == tone["exchange"]
+    assert tone["computation-bound below 10%"] == tone["exchange"]
 
 
 def test_half_of_a_worker_alone_and_an_exchange_is_a_prediction_and_no_time_of_one_alone():

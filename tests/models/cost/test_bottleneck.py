@@ -113,7 +113,7 @@ def test_a_modelled_step_goes_from_one_wall_to_the_other():
     kinds = []
     for workers in (2, 64, 256, 4096):
         time, parts = step.seconds(job, workers), step.terms(job, workers)
-        kinds.append(bottleneck.classify(parts["compute"] / time, parts["communication"] / time))
+        kinds.append(bottleneck.classify(parts["compute"] / time, parts["exchange"] / time))
     assert kinds == ["computation", "computation", "mixed: communication", "communication"]
 
 

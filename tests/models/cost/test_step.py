@@ -35,7 +35,7 @@ JOB = Step(microbatch=4096, worker_throughput=50, gradient=3e9, all_reduce=acros
 def test_one_worker_only_computes():
     assert step.terms(JOB, 1) == {
         "compute": 4096 / 50,
-        "communication": 0.0,
+        "exchange": 0.0,
         "bubble": 0.0,
         "stragglers": 0.0,
     }

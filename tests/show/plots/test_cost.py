@@ -19,7 +19,7 @@ def drawn(chart, label):
 
 def test_the_terms_of_a_step_fill_it():
     chart = figures.shares(JOB, [2, 8, 32])
-    assert [one.label for one in chart.series] == ["compute", "communication", "bubble"]
+    assert [one.label for one in chart.series] == ["compute", "exchange", "bubble"]
     below = np.zeros(3)
     for one in chart.series:
         assert one.low == pytest.approx(below)
@@ -103,9 +103,9 @@ def test_an_hour_sooner_is_priced_against_the_next_size():
 
 def test_the_terms_of_a_class_are_those_of_the_step():
     chart = figures.classes(JOB, [2, 8, 32])
-    assert drawn(chart, "computing").y == pytest.approx(100 * step.efficiency(JOB, [2, 8, 32]))
-    share = step.terms(JOB, 8)["communication"] / step.seconds(JOB, 8)
-    assert drawn(chart, "communicating").y[1] == pytest.approx(100 * share)
+    assert drawn(chart, "compute").y == pytest.approx(100 * step.efficiency(JOB, [2, 8, 32]))
+    share = step.terms(JOB, 8)["exchange"] / step.seconds(JOB, 8)
+    assert drawn(chart, "exchange").y[1] == pytest.approx(100 * share)
 
 
 def test_a_public_efficiency_begins_at_its_own_base():
@@ -144,11 +144,11 @@ def test_bars_begin_where_they_should(chart, label, ends):
     assert chart.see
 
 
-def test_places_have_their_own_grams_and_a_fourth_time_its_interval():
+def test_places_have_their_own_grams_and_a_fourth_time_its_prediction():
     chart = figures.carbon([8, 16], {"here": [10, 12], "there": [1, 1.2]})
     assert [one.label for one in chart.series] == ["here", "there"]
-    grown = figures.grown([1, 2, 4], [1.0, 1.1, 1.3], 1.2, (1.1, 1.4))
-    assert drawn(grown, "foretold").high == [1.4]
+    grown = figures.grown([1, 2, 4], [1.0, 1.1, 1.3], 1.2)
+    assert drawn(grown, "predicted").y == [1.2]
     assert drawn(grown, "measured").y.tolist() == [1.0, 1.1, 1.3]
 
 
@@ -226,7 +226,7 @@ def test_what_compute_gives_up_first_goes_to_the_late_ones():
                     slowest=lambda k: waiting.normal(k, 1.0, 0.03))  # fmt: skip
     chart = figures.shares(job, [1, 2, 256])
     given = 100 - drawn(chart, "compute").y
-    gone = drawn(chart, "communication").y
+    gone = drawn(chart, "exchange").y
     assert gone[1] < 0.4 * given[1]
     assert gone[2] > 0.95 * given[2]
     assert "in the end the exchange has nearly all" in chart.see
@@ -247,7 +247,7 @@ def test_the_table_of_price_and_wait_reads_one_at_each_least():
     rows = [dict(zip(chart.columns(), row, strict=True)) for row in chart.rows()]
     for value, best in ((10, 24), (100, 76), (1000, 239)):
         (row,) = [one for one in rows if one[f"least at {best}"]]
-        assert row[f"least at {best}"] == row[f"an hour at ${value}"] == "1"
+        assert row[f"least at {best}"] == row[f"an hour at ${value:,}"] == "1"
 
 
 def test_the_table_of_preempted_runs_reads_the_formula_at_their_sizes():
@@ -276,10 +276,10 @@ def test_between_two_dashed_lines_of_different_classes_a_class_may_hold():
     job = step.Step(512, 20, 1.4e9, lambda size, k: 2 * (k - 1) * (2e-5 + size / k / 12.5e9),
                     slowest=lambda k: waiting.normal(k, 1.0, 0.03))  # fmt: skip
     chart = figures.classes(job, [32, 64])
-    computing, talking = drawn(chart, "computing").y[1], drawn(chart, "communicating").y[1]
+    computing, talking = drawn(chart, "compute").y[1], drawn(chart, "exchange").y[1]
     assert 30 < talking < computing < 70
     assert bottleneck.classify(computing / 100, talking / 100) == "communication"
     assert "Between the dashed lines" not in chart.see
-    assert "With 70 to 90% of computing, or 10 to 30% of communicating" in chart.see
+    assert "With 70 to 90% of compute, or 10 to 30% of exchange" in chart.see
     for busy, talks in ((0.72, 0.5), (0.88, 0.01), (0.3, 0.12), (0.99, 0.28)):
         assert bottleneck.classify(busy, talks).startswith("mixed")

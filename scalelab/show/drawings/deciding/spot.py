@@ -26,8 +26,8 @@ MOST_LINES, MOST_TIMES = 9, 24
 _WIDE, _LEFT, _LONG = 360.0, 50.0, 302.0
 _TOP, _PITCH, _FULL, _THIN = 42.0, 36.0, 18.0, 2.0
 TONES = {
-    "work that is saved": 3,
-    "work that is not": 1,
+    "saved work": 3,
+    "work not saved yet": 1,
     "lost": 2,
     "waiting": 5,
     "coming back": 4,

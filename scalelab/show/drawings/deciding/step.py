@@ -30,7 +30,7 @@ TONES = {
     "bubble": 3,
     "wait for the slowest": 4,
 }
-_TONE = {"compute": 1, "communication": 2, "bubble": 3, "stragglers": 4}
+_TONE = {"compute": 1, "exchange": 2, "bubble": 3, "stragglers": 4}
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class _Size:
 
     @property
     def hidden(self) -> float:
-        return self.exchange - self.terms["communication"]
+        return self.exchange - self.terms["exchange"]
 
     @property
     def bill(self) -> float:
@@ -73,7 +73,7 @@ def steps(jobs: Mapping[str, Step], workers: Sequence[int]) -> list[Drawing]:
         Drawing(
             name,
             f"A step on {took[name][0].workers} to {took[name][-1].workers} GPUs: {name}",
-            "Above, one step as wide as the paper, with a lane for a typical GPU, one for the slowest and "
+            "Above, one step over the whole width, with a lane for a typical GPU, one for the slowest and "
             "one for the link. Below, a row for each size: the GPU-seconds of a step that are paid for.",
             _WIDE,
             _BILLS + _ROW * len(sizes) + 8,
@@ -196,8 +196,8 @@ def _told(now):
     t = now.terms
     parts = {
         "compute": t["compute"],
-        "exchange behind it": now.hidden,
-        "exposed": t["communication"],
+        "exchange, hidden": now.hidden,
+        "exposed": t["exchange"],
         "bubble": t["bubble"],
         "waiting": t["stragglers"],
     }
@@ -220,21 +220,21 @@ def _caption(job, now, at):
         return (
             f"{begins} One copy of the model exchanges no gradients, but its stages idle in turn."
         )
-    if now.hidden > 1e-12 and t["communication"] > (1 - job.overlap) * now.exchange * (1 + 1e-9):
+    if now.hidden > 1e-12 and t["exchange"] > (1 - job.overlap) * now.exchange * (1 + 1e-9):
         return (
             f"{begins} The backward pass is now shorter than the exchange of {now.exchange:.3g} s, which "
-            "comes out behind it."
+            "outlasts it."
         )
     if now.hidden > 1e-12:
         return (
             f"{begins} Of an exchange of {now.exchange:.3g} s, {now.hidden:.3g} s run behind the backward "
             "pass, at no cost."
         )
-    if t["communication"] > t["compute"]:
+    if t["exchange"] > t["compute"]:
         return f"{begins} The exchange takes longer than that, and meanwhile all of them are paid for idling."
-    largest = max(("communication", "bubble", "stragglers"), key=lambda name: t[name])
+    largest = max(("exchange", "bubble", "stragglers"), key=lambda name: t[name])
     least = {
-        "communication": "The largest loss is the exchange",
+        "exchange": "The largest loss is the exchange",
         "bubble": "The largest loss is the bubble of the pipeline",
         "stragglers": "The largest loss is the wait for the slowest",
     }[largest]

@@ -26,7 +26,7 @@ WAYS = {
 SIZES = 2 ** np.arange(9)
 SHOWN = {"step": lambda: Stepper(*steps(WAYS, SIZES), choose="change")}
 ways = pytest.mark.parametrize("way", WAYS)
-TERMS = ("compute", "communication", "bubble", "stragglers")
+TERMS = ("compute", "exchange", "bubble", "stragglers")
 
 
 def slowest(k):
@@ -137,7 +137,7 @@ def test_a_row_comes_with_its_size_and_stays(way):
         ("nine tenths may hide", 32, "32 GPUs compute for 0.8 s each. Of an exchange of 0.218 s, "
                                      "0.196 s run behind the backward pass, at no cost."),
         ("nine tenths may hide", 128, "128 GPUs compute for 0.2 s each. The backward pass is now "
-                                      "shorter than the exchange of 0.227 s, which comes out behind it."),
+                                      "shorter than the exchange of 0.227 s, which outlasts it."),
     ],
 )  # fmt: skip
 def test_a_caption_says_what_the_step_lost_to(way, k, caption):
