@@ -72,8 +72,8 @@ def sizes(plan: Plan) -> Chart:
         tuple(series),
         readouts,
         MODEL,
-        "Where the line leaves that of nothing lost, more is paid for than the model's matrix products. A size "
-        "is safe where all of the band is under its limit, and a guess where only the line is."
+        "Where the line leaves that of nothing lost, more is paid for than the model's matrix products. A "
+        "size is safe where all of the band is under its limit, and a guess where only the line is."
         if whole and deadline is not None and len(rows) > 1
         else "",
     )
