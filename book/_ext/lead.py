@@ -45,7 +45,7 @@ def beside(context):
     """Return how many figures stand beside the words, and of how many the reader's hardware is the start."""
     figures = context["body"].split('<figure class="sl-figure')[1:]
     count = sum("data-follows=" in one for one in figures)
-    told = f", code and {units.counted(len(figures), 'figure')} apart"
+    told = f", not counting code and {units.counted(len(figures), 'figure')}"
     if not count:
         return told
     way = context["pathto"]("book/my_hardware")

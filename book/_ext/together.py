@@ -1,4 +1,5 @@
-"""Keep on one line what is read as one: a number and its unit, a formula and the comma after it.
+"""Keep on one line what is read as one: a number and its unit, a part and its number, a formula and the comma
+after it, a dot and the level behind it that ends a heading.
 
 Code that has to break does so after its punctuation, not inside a name, and a path between its folders; a
 short piece of it stays whole.
@@ -7,13 +8,14 @@ short piece of it stays whole.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from docutils import nodes
 
 UNITS = (
     "%|[kMGTPµmn]?(?:s|B/s|B|W|J|Wh|FLOP/s|FLOP|bit/s|Hz)|[KMGT]iB(?:/s)?|min|h|d|t|[kMG]?FLOPs|×"
 )
-SPACE = re.compile(rf"(?<=\d) (?=(?:{UNITS})(?![\w/]))")
+SPACE = re.compile(rf"(?<=\d) (?=(?:{UNITS})(?![\w/]))|(?<=\b[Pp]art) (?=\d)")
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
 CODE = re.compile(r'<span class="pre">([^<]+)</span>')  # of what is code among the text
 SHORT, OPTION = 18, 24  # letters of code, and of an option, that fit on the next line
@@ -24,11 +26,19 @@ BEFORE, AFTER = re.compile(r"[(\[“]+$"), re.compile(r"^[^\s\w(\[“][^\s]{0,9}
 
 
 def join_units(doctree):
-    """Put a space that does not break between a number and its unit."""
+    """Put a space that does not break between a number and its unit, and between a part and its number."""
     for text in list(doctree.findall(nodes.Text)):
         joined = SPACE.sub("\u00a0", text)
         if joined != text and not isinstance(text.parent, VERBATIM):
             text.parent[_place(text)] = nodes.Text(joined)
+
+
+def join_levels(doctree):
+    """Put such a space between the dot that ends a heading and the level of its part."""
+    for title in doctree.findall(nodes.title):
+        for dot, level in pairwise(list(title)):
+            if isinstance(level, nodes.emphasis) and dot.astext().endswith("· "):
+                title[_place(dot)] = nodes.Text(f"{dot.astext()[:-1]}\u00a0")
 
 
 def _place(node):
@@ -81,8 +91,9 @@ def _broken(code):
 
 
 def keep_together(app, doctree):
-    """Do all three, on every page."""
+    """Do all four, on every page."""
     join_units(doctree)
+    join_levels(doctree)
     join_formulas(doctree)
     join_words(doctree)
 

@@ -29,7 +29,7 @@
     const sections = [...document.querySelectorAll("article section[id]:has(> h2)")];
     const section = sections.findLast((one) => one.getBoundingClientRect().top + scrollY <= read * sheet.scrollHeight);
     if (!section || read >= DONE) return;
-    const title = section.querySelector("h2").textContent.replace(/( · \w+)?#?$/, "");
+    const title = section.querySelector("h2").textContent.replace(/( ·\s\w+)?#?$/, "");
     line.append(". ", Object.assign(document.createElement("a"), { href: `#${section.id}`, textContent: `Go on with ${title}` }));
   };
   // Its own style and no property of the page, which would be styled anew at each move.

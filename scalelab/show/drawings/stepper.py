@@ -56,6 +56,23 @@ class Stepper:
         """Return the tone of each meaning, of all drawings."""
         return {name: tone for one in self.drawings for name, tone in one.tones.items()}
 
+    @property
+    def keys(self) -> dict[int, str]:
+        """Return how the legend shows each tone: as the blocks or circles that have it, or else as a bar."""
+        frames = [frame for one in self.drawings for frame in one.frames]
+        kinds = {(shape.tone, shape.kind) for frame in frames for shape in frame.shapes}
+        return {
+            tone: next(
+                (
+                    kind
+                    for kind in ("block", "line", "arrow", "bar", "circle")
+                    if (tone, kind) in kinds
+                ),
+                "bar",
+            )
+            for tone in self.tones.values()
+        }
+
     def png(self) -> bytes:
         """Return the frames that stand for all as a PNG, for print and for viewers without HTML."""
         return still.png(self.stills, self.tones)
@@ -75,6 +92,7 @@ class Stepper:
                 for one, step in self.stills
             ],
             tones=self.tones,
+            keys=self.keys,
             longest=self._longest(),
             data=self._data(),
             outline=still.outline,

@@ -21,6 +21,21 @@ def test_a_number_is_not_parted_from_its_unit(unit):
     assert kept(f"Of 3.5 {unit}, say.") == (f"Of 3.5~{unit}, say.", [])
 
 
+def test_a_part_is_not_parted_from_its_number():
+    assert kept("(part 5) of the 12 parts 3 had.") == ("(part~5) of the 12 parts 3 had.", [])
+
+
+def test_the_level_that_ends_a_heading_stays_behind_its_dot():
+    """A phone began or ended a line with the dot."""
+    tree = publish_doctree(
+        "2. Speed: how much? · *Beginner*\n================================\n\nA word."
+    )
+    name = next(tree.findall(nodes.Element))["ids"]
+    extension("together").keep_together(None, tree)
+    assert next(tree.findall(nodes.title)).astext().endswith("much? ·\u00a0Beginner")
+    assert next(tree.findall(nodes.Element))["ids"] == name
+
+
 def test_a_number_may_be_parted_from_a_word_and_code_stays_as_it_is():
     assert kept("On 8 GPUs 2 show ``1 s``.") == ("On 8 GPUs 2 show 1 s.", [])
 

@@ -62,6 +62,20 @@ def test_the_twin_has_a_row_for_each_step_of_each_drawing():
     assert all(row[1].startswith(("Before", "Round")) for row in rows)
 
 
+def test_the_legend_shows_a_color_as_what_has_it():
+    """Blocks are pale with an edge, and beside them stood a strong bar."""
+    shapes = [
+        Shape("work", "block", 1, 1, 2, 2, tone=1),
+        Shape("done", "circle", 9, 1, 2, 2, tone=2),
+        Shape("sent", "arrow", 1, 5, 2, 2, tone=3),
+        Shape("came", "circle", 9, 5, 2, 2, tone=3),
+    ]
+    tones = {"working": 1, "answered": 2, "moving": 3, "elsewhere": 4}
+    keys = soup(Stepper(drawing(frame("", *shapes), tones=tones))).select(".sl-legend .sl-key")
+    looks = ["sl-of-block", "sl-of-circle", "sl-of-arrow", "sl-of-bar"]
+    assert [key["class"][-1] for key in keys] == looks
+
+
 def test_where_nothing_moves_the_chosen_frames_stand_beside_each_other():
     one = drawing(frame("0.", BOX), frame("1.", BOX), frame("2."), chosen=(0, 2))
     assert [p.text for p in soup(Stepper(one)).select(".sl-still p:last-child")] == ["0.", "2."]
