@@ -45,6 +45,7 @@ def scores(report: Report) -> Table:
     }
     if report.work_stated:  # else a run is the unit, and its price stands there already
         columns[f"$/{lots}"] = [write(count * row.cost_per_work) for row in rows]
+        columns[f"{lots}/$"] = [write(row.work_per_cost / count) for row in rows]
     if any(row.joules_per_work is not None for row in rows):
         columns["J/work"] = units.column([row.joules_per_work for row in rows], none="–")
     if any(row.grams is not None for row in rows):

@@ -56,10 +56,12 @@ def test_every_row_is_printed_digit_for_digit():
 
 def test_prices_are_of_so_many_units_of_work_that_they_are_no_dust_of_a_dollar():
     table = scorecard.scores(golden())
-    assert table.columns[-1] == "$/10⁶ work"
+    assert list(table.columns[-2:]) == ["$/10⁶ work", "10⁶ work/$"]
     for row, line in zip(table.rows, PRINTED.strip().splitlines(), strict=True):
-        *_, price, _ = map(float, line.split())
-        assert float(row[-1]) == float(f"{1e6 * price:.4g}")
+        *_, price, bought = map(float, line.split())
+        assert [float(cell) for cell in row[-2:]] == [
+            float(f"{each:.4g}") for each in (1e6 * price, bought / 1e6)
+        ]
     assert " and $1.04 per million units of work; " in verdict(golden())
     for work, written, named in (
         (50, "$/work", "$0.0249 per unit of work"),
@@ -67,7 +69,7 @@ def test_prices_are_of_so_many_units_of_work_that_they_are_no_dust_of_a_dollar()
         (1e21, "$/10¹² work", "$1.24e-09 per trillion units of work"),
     ):
         report = rubric.judge(study(work=work), floor=0.7, tolerance=0.005)
-        assert scorecard.scores(report).columns[-1] == written
+        assert scorecard.scores(report).columns[-2] == written
         assert named in verdict(report)
 
 
