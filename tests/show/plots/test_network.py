@@ -221,7 +221,7 @@ def test_tensor_parallelism_keeps_up_inside_each_box_and_nowhere_outside(box):
     said = figures.clocks(box, 1024).readouts
     for way, keeps_up in (("NVLink", True), ("card", False)):
         told = said[f"tensor parallel, by {way}"].replace(",", "")
-        sent, ridge = map(float, re.search(r"^(\d+) FLOP/B, ridge (\d+)$", told).groups())
+        sent, ridge = map(float, re.search(r"^(\d+) FLOP/B ridge (\d+)$", told).groups())
         assert (sent > 2 * ridge, sent < ridge / 2) == (keeps_up, not keeps_up), told
 
 

@@ -65,7 +65,7 @@ def test_every_part_shows_those_whose_gradients_have_come_so_far(name):
                 len(whose), "of several"
             )
             wrong = max(whose.values()) > 1
-            assert bar.tone == drawn.tones["with some more than once" if wrong else said]
+            assert bar.tone == drawn.tones["some added more than once" if wrong else said]
         complete = sum(
             sorted(part.elements()) == [*range(plan.workers)] for parts in held for part in parts
         )
