@@ -81,13 +81,13 @@ def carry(
     for done in range(0, iterations, _TURN):
         for one, size in zip(told, sizes, strict=True):
             calls = min(_TURN, iterations - done)
-            for name, turn in _timed(plans, size, calls, 1 if done else _WARM_UP, clock).items():
+            for name, turn in _timed(plans, size, calls, clock).items():
                 one[name]["seconds"] += turn["seconds"]
                 one[name]["bytes"] = turn["bytes"]
     return told
 
 
-def _timed(plans, size, iterations, warm_up, clock):
+def _timed(plans, size, iterations, clock):
     import torch
     from torch import distributed
 
@@ -96,7 +96,7 @@ def _timed(plans, size, iterations, warm_up, clock):
     each = -(-size // (4 * parts))  # numbers of four bytes in a part
     full, scratch = (torch.empty(each * parts) for _ in range(2))
     seconds: dict[str, list[float]] = {name: [] for name in plans}
-    for _ in range(warm_up + iterations):
+    for _ in range(_WARM_UP + iterations):
         for name, (parts_, rounds) in plans.items():
             full.fill_(rank + 1)
             distributed.barrier()
@@ -105,7 +105,7 @@ def _timed(plans, size, iterations, warm_up, clock):
             seconds[name].append(clock() - start)
             if not bool((full == count * (count + 1) / 2).all()):
                 raise RuntimeError(f"{name} left a wrong sum of {size} bytes")
-    return {n: {"bytes": 4 * len(full), "seconds": s[warm_up:]} for n, s in seconds.items()}
+    return {n: {"bytes": 4 * len(full), "seconds": s[_WARM_UP:]} for n, s in seconds.items()}
 
 
 def _carry(rounds, rank, full, scratch, each):

@@ -33,7 +33,7 @@ GLOO = {
     "broadcast": "binomial tree",
     "send": "point to point",
 }
-_WARM_UP = 3  # the first call makes connections and buffers
+_WARM_UP = 3  # the first call makes connections and buffers, and follows another size
 _TURN = 5  # calls of a size until the next has its turn
 _LATE = 0.1  # an arrival spread beyond this share of the time is worth a word
 
@@ -99,19 +99,19 @@ def timed(
     for done in range(0, iterations, _TURN):
         for one, size in zip(told, sizes, strict=True):
             calls = min(_TURN, iterations - done)
-            turn = _timed(*_prepared(collective, size), calls, 1 if done else _WARM_UP, clock)
+            turn = _timed(*_prepared(collective, size), calls, clock)
             for name in ("begun", "seconds"):
                 one[name] += turn.pop(name)
             one |= turn
     return told
 
 
-def _timed(size, fill, run, right, iterations, warm_up, clock):
+def _timed(size, fill, run, right, iterations, clock):
     from torch import cuda, distributed
 
     finish = cuda.synchronize if workers.place().type == "cuda" else lambda: None
     begun, seconds = [], []
-    for _ in range(warm_up + iterations):
+    for _ in range(_WARM_UP + iterations):
         fill()
         distributed.barrier()
         finish()
@@ -121,7 +121,7 @@ def _timed(size, fill, run, right, iterations, warm_up, clock):
         seconds.append(clock() - begun[-1])
     if not right():
         raise RuntimeError(f"a message of {size} bytes arrived with wrong numbers in it")
-    warm = slice(warm_up, None)
+    warm = slice(_WARM_UP, None)
     return {"bytes": size, "host": platform.node(), "begun": begun[warm], "seconds": seconds[warm]}
 
 
