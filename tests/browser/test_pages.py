@@ -471,6 +471,21 @@ def test_a_phone_shows_a_row_of_words_whole(visit, book, name):
     nothing([words for fits, words in found if not fits])
 
 
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("01_speedup", ["Four epochs in turn", "Over their smaller size"]),
+        ("02_hardware", ["An edge of this machine", "From eight H100 to eight H200"]),
+    ],
+)
+def test_a_phone_shows_the_numbers_beside_long_names(visit, book, name, titles):
+    one = visit(viewport=PHONE)
+    one.open((book / f"chapters/{name}.html").as_uri())
+    for title in titles:
+        table = one.page.locator(f'.sl-scroll[aria-label="{title}"]')
+        assert table.evaluate("(e) => e.scrollWidth <= e.clientWidth"), title
+
+
 def test_a_tab_names_the_page_and_the_book_once(reader):
     book = yaml.safe_load((ROOT / "_config.yml").read_text())["title"]
     title = soup(reader.file).title.text

@@ -60,7 +60,7 @@ def second_worker(speedups: Sequence[float], stamp: Stamp) -> Chart:
     names = "ideal", "two copies", "no exchange", "exchange"
     falls = [
         Points(
-            f"{cause}: {reached[step + 1] - reached[step]:+.2f}".replace("-", "\N{MINUS SIGN}"),
+            f"{cause}: {_signed(reached[step + 1] - reached[step])}",
             step + np.array([0.08, 0.92]),
             np.full(2, reached[step + 1]),
             "band",
@@ -79,6 +79,11 @@ def second_worker(speedups: Sequence[float], stamp: Stamp) -> Chart:
         see="Each step starts where the one before it ended, and its height is what it cost. A step that "
         "leads up is a gain. One worker would be at 1.",
     )
+
+
+def _signed(change):
+    """Write a change with its sign, of which zero has none to tell."""
+    return f"{change:+.2f}".replace("-", "\N{MINUS SIGN}") if abs(change) >= 0.005 else "0.00"
 
 
 def reading_rate(run: Sample, seconds: float) -> float:

@@ -70,6 +70,12 @@ def test_where_the_fleet_works_at_a_half_the_last_adds_a_quarter_and_both_are_ma
     assert np.interp(marks.x[1], added.x, added.y) == pytest.approx(marks.y[1], rel=0.02)
 
 
+def test_a_step_of_the_waterfall_says_what_it_cost_or_gained():
+    falls = speedup.second_worker([2, 1.87, 1.94, 1.939], Stamp("model")).series[:3]
+    changes = [one.label.rpartition(": ")[2] for one in falls]
+    assert changes == ["\N{MINUS SIGN}0.13", "+0.07", "0.00"]
+
+
 def test_candidates_for_a_baseline_have_their_intervals_and_one_name_each():
     runs = data.recorded("superlinear").samples[:3]
     chart = speedup.baselines((1, 16, 256), {1: runs})

@@ -20,7 +20,7 @@ _CONTEXT = 8192  # tokens of a sequence
 _WIDE, _HIGH = 360.0, 308.0
 _TOP, _BOTTOM = 24.0, 284.0
 _GB = 1.5  # units
-_LEFT, _STEP, _COLUMN = 46.0, 79.0, 72.0
+_LEFT, _STEP, _COLUMN = 52.0, 77.5, 70.0
 _ROOM = 11.5  # units of height that a word in a block needs
 _TONES = {"weights": 1, "gradients": 2, "optimizer": 4, "activations": 5}
 
@@ -172,7 +172,7 @@ def _frame(devices, room, held, choice, caption):
 def _limit(room):
     y = _BOTTOM - room * _GB
     yield Shape("limit", "line", _LEFT - 4, y, _SHOWN * _STEP, 0, weight=1.5)
-    yield Shape("limit says", "text", _LEFT - 7, y, text=f"{_number(room)} GB", align="end")
+    yield Shape("limit says", "text", _LEFT - 6, y, text=f"{_number(room)} GB", align="end")
 
 
 def _device(at, devices, room, held, choice):
