@@ -479,7 +479,7 @@ def test_a_phone_shows_a_row_of_words_whole(visit, book, name):
     ],
 )
 def test_a_phone_shows_the_numbers_beside_long_names(visit, book, name, titles):
-    one = visit(viewport=PHONE)
+    one = visit(viewport=PHONE | {"width": 390})
     one.open((book / f"chapters/{name}.html").as_uri())
     for title in titles:
         table = one.page.locator(f'.sl-scroll[aria-label="{title}"]')
