@@ -90,8 +90,8 @@ class PutTables(SphinxPostTransform):
         told = title.partition(" ")[0] if short else title
         return nodes.reference("", told, refuri=link, internal=True)
 
-    def _executions(self, runs) -> nodes.table:
-        """Return a row for each chapter, one for all of them, and a name for each row to link to."""
+    def _executions(self, runs) -> list[nodes.Node]:
+        """Return what all have in common, and a row for each chapter, one for all of them, and a name for each row to link to."""
         here = {name: asdict(this_machine())[name] for name in KEPT}
         ended = {name: one["mtime"] for name, one in runs.items()}
         where = remember(self._cache / "machines.json", ended, here)
@@ -105,9 +105,8 @@ class PutTables(SphinxPostTransform):
         total = sum(round(one["runtime"]) for one in runs.values())  # of what the rows show
         last = _row("together", "", f"{total}", *("" for _ in differ))
         table = _table((*HEADINGS, *differ), [*rows, last], "runs", "totals", right=[2])
-        if same:
-            table.insert(0, nodes.title("", f"The same for all: {', '.join(same)}"))
-        return table
+        common = [nodes.paragraph("", f"The same for all: {', '.join(same)}.")] if same else []
+        return [*common, table]
 
     def _claims(self, runs) -> nodes.Element:
         """Return a row for each claim of a chapter, in their order."""
