@@ -255,7 +255,7 @@ def test_hardware_that_arrives_late_is_followed_unless_somebody_has_moved_the_fi
 EMPTY = """(() => {
   if (sessionStorage.getItem("lost") !== location.pathname) return;
   sessionStorage.removeItem("lost");
-  const value = Object.create(Storage.prototype, { getItem: { value: () => null }, setItem: { value: () => {} } });
+  const value = { getItem: () => null, setItem: () => {} };
   Object.defineProperty(window, "localStorage", { value });
 })()"""
 
