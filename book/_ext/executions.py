@@ -91,7 +91,7 @@ class PutTables(SphinxPostTransform):
         return nodes.reference("", told, refuri=link, internal=True)
 
     def _executions(self, runs) -> list[nodes.Node]:
-        """Return what all have in common, and a row for each chapter, one for all of them, and a name for each row to link to."""
+        """Return what all runs share, and a row for each, which has a name to link to, and one for all."""
         here = {name: asdict(this_machine())[name] for name in KEPT}
         ended = {name: one["mtime"] for name, one in runs.items()}
         where = remember(self._cache / "machines.json", ended, here)

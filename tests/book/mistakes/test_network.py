@@ -655,7 +655,7 @@ def test_the_shortest_message_of_the_explorer_is_not_short_on_its_slowest_link()
 
 
 def test_on_a_faster_link_all_curves_move_to_longer_messages_and_on_a_shorter_latency_back():
-    """In multiples of the fastest each depends on the message over n-half, and on nothing else of the link."""
+    """In multiples of the fastest each depends on the message over n-half, on nothing else of the link."""
     sizes, said = np.geomspace(1e3, 1e10, 29), CELLS["explore-read"]
 
     def beside(alpha, speed, sizes):
