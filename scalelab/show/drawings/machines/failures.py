@@ -111,10 +111,12 @@ def _axis(until):
     bottom = _TOP + _MACHINES * _LANE
     for fifth in range(6):
         x = _LEFT + fifth * (_RIGHT - _LEFT) / 5
-        word = f"{until * fifth / 5:.4g}" + " min" * (fifth == 5)
+        word = f"{until * fifth / 5:.4g}"
         yield Shape(f"tick {fifth}", "line", x, _TOP - 3, 0, bottom - _TOP + 6, weight=0.4)
         at, align = (_WIDE - 1, "end") if fifth == 5 else (x, "middle")
         yield Shape(f"time {fifth}", "text", at, 8, text=word, align=align)
+    # The unit stands before the numbers: a phone has no room for it behind the last.
+    yield Shape("unit of time", "text", _LEFT - 12, 8, text="minutes", align="end")
     for machine in range(_MACHINES):
         y = _TOP + _LANE * (machine + 0.5)
         yield Shape(

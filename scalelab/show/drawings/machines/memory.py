@@ -20,7 +20,7 @@ _CONTEXT = 8192  # tokens of a sequence
 _WIDE, _HIGH = 360.0, 308.0
 _TOP, _BOTTOM = 24.0, 284.0
 _GB = 1.5  # units
-_LEFT, _STEP, _COLUMN = 52.0, 77.5, 70.0
+_LEFT, _STEP, _COLUMN = 61.0, 74.75, 68.0
 _ROOM = 11.5  # units of height that a word in a block needs
 _TONES = {"weights": 1, "gradients": 2, "optimizer": 4, "activations": 5}
 
@@ -56,8 +56,8 @@ def what_fits(billions: int, devices: int, device: hardware.Device) -> Drawing:
         f"{billions} billion on {devices}",
         f"{billions} billion parameters on {devices} × {device.name}",
         f"{_SHOWN} of {devices} devices stand side by side, each a box as high as its memory. Blocks are "
-        "what it holds, with their first letter and their GB; what rises above the box does not fit. A "
-        "number after the letter says that the device holds only this piece.",
+        "what it holds, with their first letter and their GB, and their sum above them; what rises above "
+        "the box does not fit. A number after the letter says that the device holds only this piece.",
         _WIDE,
         _HIGH,
         tuple(frames),
@@ -195,7 +195,7 @@ def _device(at, devices, room, held, choice):
     total = sum(held.values())
     more = " ↑" if total * _GB > _BOTTOM - _TOP else ""
     if total:
-        yield Shape(f"sum of {at + 1}", "text", x, below - 9, text=f"{_number(total)} GB{more}")
+        yield Shape(f"sum of {at + 1}", "text", x, below - 9, text=f"{_number(total)}{more}")
 
 
 def _number(size):

@@ -100,7 +100,7 @@ def test_a_device_is_as_high_as_its_memory(billions):
 
 
 def test_what_is_higher_than_the_paper_is_told_with_an_arrow():
-    for billions, step, said in ((8, 4, "128 GB"), (70, 4, "1,120 GB ↑"), (70, 8, "17.5 GB")):
+    for billions, step, said in ((8, 4, "128"), (70, 4, "1,120 ↑"), (70, 8, "17.5")):
         frame = drawn(billions).frames[step]
         assert next(one.text for one in frame.shapes if one.key == "sum of 1") == said
 
