@@ -376,7 +376,7 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
     """How many times as long as the fastest each all-reduce takes, over the size of the message."""
     workers = int(workers)
     link = network.Network(latency, 1 / speed)
-    sizes = np.geomspace(1e3, 1e10, 29)
+    sizes = np.geomspace(1e3, 1e10, 22)
     # Halving-doubling often lies on the ring or on the binomial tree; dashed and last, it hides neither.
     names = sorted(algorithms.ALGORITHMS["all-reduce"], key=lambda name: name in _DASHED)
     tones = {name: tone for tone, name in enumerate(algorithms.ALGORITHMS["all-reduce"], 1)}
