@@ -704,3 +704,18 @@ def test_short_runs_behind_a_queue_are_put_together_and_not_compared():
     assert np.mean((three.min(axis=1) < true) & (true < three.max(axis=1))) < 0.5
     assert np.percentile(runs, 99) == pytest.approx(true, rel=0.12)
     assert "put together" in CELLS["queue-coverage-read"]
+
+
+def test_a_bad_moment_ends_the_steady_state_of_uncancelled_copies_for_good():
+    """At 60%, where the equation has an answer: traffic 2.5 times as dense for a while, and the queues stay."""
+    rng = np.random.default_rng(7)
+    assert waiting.hedged_load(0.6, 0.150, 0.010) < 0.65
+    gaps = rng.exponential(1 / (20 * 60), 30_000)
+    gaps[6_000:12_000] /= 2.5
+    takes, again = rng.exponential(0.010, (2, 30_000))
+    come, last = np.cumsum(gaps), slice(-3_000, None)
+    calm, _ = waiting.simulated.hedged(come, takes, again, pools=20, delay=1e6)
+    never, _ = waiting.simulated.hedged(come, takes, again, pools=20, delay=0.150, cancel=False)
+    assert calm[last].mean() < 0.05
+    assert never[last].mean() > 1
+    assert "they never recover" in CELLS["hedge-tips-read"]
