@@ -208,8 +208,8 @@ def pools(title: str, servers: Iterable[int]) -> Chart:
 
 
 _TAIL = (
-    "A curve crosses 0.1 at its p90 and 0.01 at its p99, the latter with few requests behind it. The last "
-    "point of each is one single request, and says no more than that."
+    "A curve crosses 0.1 at its p90 and, if it has a hundred requests, 0.01 at its p99, with few of them "
+    "behind it. The last point of each is one single request, and says no more than that."
 )
 _PROMISE = (
     "The promise is kept by whatever passes below the crossing of the dashed lines. More servers shift the "
