@@ -49,7 +49,8 @@ def whole(name: str, given: object, meaning: str, low: int = 1, high: float = ma
     integral = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not (integral and low <= value <= high):
         limits = f"from {low} on" if high == math.inf else f"from {low} to {high}"
-        raise Refusal(f"{name} must be a whole number {limits}, got {shown(given)}: {meaning}")
+        asked = f"{low}" if low == high else f"a whole number {limits}"
+        raise Refusal(f"{name} must be {asked}, got {shown(given)}: {meaning}")
     return int(value)
 
 

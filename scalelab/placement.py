@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from scalelab.measure.timing import timing
-from scalelab.models.kernels import alarms, attention, kernels, roofline
+from scalelab.models.kernels import alarms, attention, kernels, roofline, transformer
 from scalelab.models.kernels.kernels import Kernel
 from scalelab.records import Sample
 
-_FP32 = 4  # bytes
+_FP32, _BF16 = 4, 2  # bytes
+_WIDTH = {"fp32": 4, "tf32": 4, "bf16": 2, "fp8": 1}
 _LONG = 16_000_000  # numbers, which no cache of a laptop holds
 # What two measurements may differ by before it is an alarm, and before it is a finding.
 _NOISE, _SLACK = 0.1, 0.25
@@ -87,7 +89,13 @@ def refetched(case: Case, sample: Sample, peak: float, reads: float, launch: flo
 
 
 def judge(
-    kernel: Kernel, sample: Sample, peak: float, bandwidth: float, launch: float = 0.0
+    kernel: Kernel,
+    sample: Sample,
+    peak: float,
+    bandwidth: float,
+    launch: float = 0.0,
+    *,
+    device: str = "cpu",
 ) -> Placed:
     """Hold a time against the clocks of a kernel: computing, moving and starting. Section 3.7."""
     counted = (kernel.flops, kernel.bytes, peak, bandwidth, launch)
@@ -104,8 +112,66 @@ def judge(
         kind=roofline.classify(*counted),
         least=least,
         apart=apart,
-        alarm=over(bandwidth, tolerance=_NOISE, device="cpu"),
+        alarm=over(bandwidth, tolerance=_NOISE, device=device),
     )
+
+
+def counted(sample: Sample) -> Kernel:
+    """Return what a kernel that `probe.accelerator` timed must do and move, by what it was given.
+
+    Of a layer move the weights once, the vectors that enter and leave, and the keys and values.
+    Section 3.7.
+    """
+    given: dict[str, Any] = dict(sample.given)
+    match given["what"]:
+        case "start":
+            return kernels.elementwise(10, _FP32)
+        case "copy":
+            return kernels.copy(given["numbers"], _BF16)
+        case "layer norm":
+            return kernels.layer_norm(given["rows"], given["columns"], _BF16)
+        case "softmax":
+            return kernels.softmax(given["rows"], given["columns"], _BF16)
+        case "square":
+            side = given["size"]
+            return _product(side, side, side, given["format"])
+        case "product":
+            return _product(given["tokens"], given["inner"], given["hidden"], given["format"])
+        case "attention, reading" | "attention, writing":
+            return _attention(given)
+    reads = given["what"] == "layer, reading"
+    one = transformer.Transformer(
+        1,
+        given["hidden"],
+        given["heads"],
+        vocabulary=1,
+        feedforward=given["inner"],
+        kv_heads=given["kv_heads"],
+        head_size=given["head_size"],
+        gated=True,
+    )
+    weights, kept = transformer.matrix_parameters(one), given["sequences"] * given["context"]
+    tokens = kept if reads else given["sequences"]
+    moved = weights + 2 * tokens * given["hidden"]
+    moved += 2 * kept * given["kv_heads"] * given["head_size"]
+    flops = 2 * weights * tokens + _attention(given).flops
+    return Kernel(given["what"], float(flops), float(_BF16 * moved))
+
+
+def _attention(given):
+    """Count attention of one of the two kinds, alone or in a layer."""
+    shape = {name: given[name] for name in ("heads", "kv_heads", "sequences")}
+    long, size = given["context"], given["head_size"]
+    if given["what"].endswith("writing"):
+        return attention.decode(long, size, _BF16, **shape)
+    return attention.fused(long, long, size, _BF16, causal=True, **shape)
+
+
+def _product(m, n, k, name):
+    """Count a product in one of the formats; what comes out of fp8 has 16 bits."""
+    counted = kernels.gemm(m, n, k, _WIDTH[name])
+    more = (max(_BF16, _WIDTH[name]) - _WIDTH[name]) * m * n
+    return replace(counted, bytes=counted.bytes + more)
 
 
 def sweeps() -> list[Case]:

@@ -1,10 +1,14 @@
 """Kernels under a roof: counted beside timed."""
 
+import dataclasses
+
 import pytest
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from scalelab import placement
+from scalelab.measure.probe import layer
 from scalelab.models.kernels import kernels
 from scalelab.records import Machine, Sample
 
@@ -55,3 +59,35 @@ def test_a_kernel_can_run_again_and_again():
     for _ in range(200):
         found = dozen["axpy"]()
     assert torch.isfinite(found).all()
+
+
+@pytest.mark.parametrize(
+    ("sequences", "context", "reads"), [(1, 24, False), (3, 24, False), (2, 12, True)]
+)
+def test_a_layer_is_counted_as_torch_counts_it(sequences, context, reads):
+    """Torch counts all pairs of a prompt, where half of them are masked."""
+    shape = layer.Shape(64, 96, 8, 2, 8)
+    one = layer.Layer(shape, "cpu", torch.float32)
+    x = torch.randn(sequences, context if reads else 1, 64)
+    cache = torch.randn(2, sequences, 2, context, 8)
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        one.read(x) if reads else one.write(x, *cache)
+    given = {"what": "layer, reading" if reads else "layer, writing", **dataclasses.asdict(shape)}
+    given |= {"sequences": sequences, "context": context}
+    kernel = placement.counted(sample(given))
+    hidden_pairs = 4 * 64 * sequences * context * (context - 1) / 2 if reads else 0
+    assert counter.get_total_flops() - hidden_pairs == kernel.flops
+    weights = sum(w.numel() for w in (one.query_key_value, one.output, one.gate_up, one.down))
+    assert kernel.bytes == 2 * (weights + 2 * x.numel() + cache.numel())
+
+
+def test_what_comes_out_of_eight_bits_has_sixteen():
+    given = {"what": "product", "tokens": 16, "inner": 96, "hidden": 64}
+    narrow, wide = (placement.counted(sample({**given, "format": f})) for f in ("fp8", "bf16"))
+    assert narrow.flops == wide.flops == 2 * 16 * 96 * 64
+    assert narrow.bytes == 16 * 64 + 64 * 96 + 2 * 16 * 96
+    assert wide.bytes == 2 * (16 * 64 + 64 * 96 + 16 * 96)
+
+
+def sample(given):
+    return Sample("one", (1e-3,), 1, Machine("here", 2), "2026-01-01", given=given)

@@ -16,15 +16,18 @@ class FakeGpu:
     def clock(self):
         return self.now
 
-    def kernel(self, hot, cold=None, stream="current"):
-        """Return a function that launches work of so many seconds, with and without its data cached."""
+    def kernel(self, hot, cold=None, stream="current", replayed=None):
+        """Return a function that launches work of so many seconds, with and without its data cached.
+
+        A graph may carry it out by other means, which take `replayed`.
+        """
 
         def call():
             if self.capturing is None:
                 self.now += self.launch
                 self._work(hot, cold or hot, stream)
             else:
-                self.capturing.append((hot, cold or hot, stream))
+                self.capturing.append((replayed or hot, replayed or cold or hot, stream))
 
         return call
 

@@ -7,4 +7,6 @@ the numbers; `roofs` makes a roofline of them.
 
 from scalelab.face import face
 
-__getattr__, __dir__ = face(__name__, "probe part workbench levels sustained quiet note roofs")
+__getattr__, __dir__ = face(
+    __name__, "probe part workbench levels sustained quiet note roofs layer accelerator"
+)

@@ -14,6 +14,8 @@ from scalelab.units import text
 
 # A reading is a block of calls, so long that a budget holds about this many.
 _READINGS = 12
+# Seconds: behind a call that takes as many, the launches of all but the first hide.
+_LONG = 1e-4
 # What is written with more figures is noise.
 _FIGURES = 5
 
@@ -95,10 +97,13 @@ class Taking:
         device: devices.Stopwatch | None = None,
         captured: bool = False,
     ) -> Sample:
-        """Return the Sample of one call; `captured`, a GPU replays the block with one launch."""
+        """Return the Sample of one call; `captured`, a GPU replays many short ones with one launch.
+
+        A long one hides its launch by itself, and a graph may run a large copy by slower means.
+        """
         device = device or self.bench.device
         block, count = self.block(run, budget, device)
-        if captured and hasattr(device, "captured"):
+        if captured and hasattr(device, "captured") and budget / _READINGS / count < _LONG:
             block = device.captured(block)
         sample = timing.measure(
             block, label=label, budget=budget, precision=0.01, clock=self.clock, device=device

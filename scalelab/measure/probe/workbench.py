@@ -38,6 +38,7 @@ class Workbench:
     name: str
     formats: tuple[str, ...]
     products: tuple[int, ...]  # sizes worth trying
+    by_columns: tuple[str, ...] = ()  # formats whose fast kernels want the right matrix so
 
     def __init__(
         self,
@@ -70,11 +71,13 @@ class Workbench:
     def _product(self, torch, name, size):
         kind = getattr(torch, _FORMATS[name])
         left, right = (self._matrix(torch, kind, size) for _ in range(2))
+        if name in self.by_columns:
+            right = right.t()
         if name == "int8":
             out = torch.empty(size, size, dtype=torch.int32, device=self.place)
             return lambda: torch._int_mm(left, right, out=out)
         if name == "fp8":
-            one, right = torch.ones((), device=self.place), right.t()  # as the kernel wants it
+            one = torch.ones((), device=self.place)
             return lambda: torch._scaled_mm(
                 left, right, one, one, out_dtype=torch.bfloat16, use_fast_accum=True
             )
@@ -153,6 +156,7 @@ class CudaBench(Workbench):
     name = "cuda"
     formats = tuple(_FORMATS)
     products = (2048, 3072, 4096, 6144, 8192, 12288, 16384)
+    by_columns = ("fp8", "int8")
 
     def sizes(self) -> list[int]:
         """Return powers of two from a sixteenth of the L2 cache to well beyond it."""

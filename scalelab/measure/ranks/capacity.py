@@ -31,7 +31,11 @@ def fit(workers: int, device: str = "cpu", fewest: int = 1) -> int:
             f"device must be cpu where there is no GPU that PyTorch can use, got {shown(device)}: "
             "choose cpu, or mend the driver or the build of PyTorch"
         )
-    return whole("workers", workers, meaning, fewest, max(largest, fewest))
+    if largest < fewest:
+        raise Refusal(
+            f"workers must be {fewest} or more for this, got room for {largest}: {meaning}"
+        )
+    return whole("workers", workers, meaning, fewest, largest)
 
 
 def most(device: str = "cpu") -> tuple[int, str]:
@@ -52,7 +56,7 @@ def most(device: str = "cpu") -> tuple[int, str]:
             return gpus, f"torchrun started {here} ranks on this node, and it has {gpus} GPUs"
         return there, f"torchrun started {counted(there, 'rank')}"
     if device == "cuda":
-        return gpus, f"each needs a GPU, and this machine has {gpus}"
+        return gpus, f"each needs a GPU, and this machine has {counted(gpus, 'GPU')}"
     cores = usable_cores()
     return _PER_CORE * cores, f"each is a process, and this machine has {cores} cores"
 

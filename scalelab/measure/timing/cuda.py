@@ -30,7 +30,8 @@ class Clocks:
     @property
     def overhead(self) -> float:
         """Seconds of each call in which the caller waits and the device does not work."""
-        return self.host.median - (self.graph or self.device).median
+        clocks = [one.median for one in (self.device, self.graph) if one]
+        return self.host.median - min(clocks)
 
     @property
     def recording(self) -> Recording:
@@ -124,6 +125,12 @@ def _advice(device, host, graph=None, *, refused, alone):
         yield (
             f"The device is idle {text(idle, '%', 2)} of the time and waits for launches. Replay a "
             "CUDA graph, fuse the kernels, or give each more to do."
+        )
+    if graph and graph.low > (1 + _TELLING) * device.high:
+        more = graph.median / device.median - 1
+        yield (
+            f"Replayed, the work takes {text(more, '%', 2)} longer than launched: a graph copies by "
+            "other means. Quote the device's times."
         )
     # A call waited for alone always takes longer by the caller's clock.
     if not alone and device.high < (1 - _TELLING) * host.low:

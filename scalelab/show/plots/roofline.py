@@ -9,6 +9,7 @@ import numpy as np
 from scalelab import units
 from scalelab.models.kernels import attention, kernels, roofline
 from scalelab.models.machines import hardware, reached
+from scalelab.placement import Placed
 from scalelab.records import Sample, Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, Values
@@ -166,6 +167,48 @@ def published(device: str) -> Chart:
         said("data sheets, and Bekman's table"),
         "Each point belongs to the dashed roof of its colour, right of its corner and below its flat. The "
         "scale of the FLOP/s is linear, so that the gap to a flat is seen; a slope is bent on it.",
+    )
+
+
+def kernels_under(placed: Mapping[str, Sequence[Placed]], device: str) -> Chart:
+    """Kernels that were measured on a device, in courses, under its printed roofs: {course: kernels}.
+
+    A course whose name ends in fp8 belongs to the higher, dashed roof.
+    """
+    spec = hardware.device(device)
+    wide, narrow = (hardware.peak(spec, f"{name} tensor") for name in ("bf16", "fp8"))
+    low, high = 0.7, 6000.0
+    corners = [roofline.ridge(one, spec.bandwidth) for one in (wide, narrow)]
+    at = _through(*corners, ends=(low, high))
+    beyond = at[at >= corners[0]]
+    series = [
+        Points(
+            "roof, bf16",
+            at,
+            roofline.attainable(at, wide, spec.bandwidth) / 1e12,
+            tone=0,
+            end="bf16",
+        ),
+        Points(
+            "roof, fp8",
+            beyond,
+            roofline.attainable(beyond, narrow, spec.bandwidth) / 1e12,
+            "dashed",
+            tone=0,
+            end="fp8",
+        ),
+    ]
+    for tone, (course, points) in enumerate(placed.items(), 1):
+        x, y = zip(*((one.intensity, one.achieved / 1e12) for one in points), strict=True)
+        series.append(Points(course, x, y, "joined", tone=tone))
+    return Chart(
+        f"One layer of a large model on an {device.split()[0]}",
+        Axis("intensity, FLOP per byte", True, low, 4 * high, ticks=(1, 10, 100, 1000)),
+        Axis("TFLOP/s", True, ticks=(1, 10, 100, 1000)),
+        tuple(series),
+        stamp=next(iter(placed.values()))[0].sample.stamp,
+        see="Read each point against the roof straight above it. A course that runs along the slope waits "
+        "for memory, one that bends below the flat no longer does.",
     )
 
 

@@ -622,3 +622,90 @@ def test_an_alarm_is_printed_to_more_digits_than_the_tenth_that_passes():
 def test_a_bar_that_a_story_tells_is_not_said_to_be_in_a_data_sheet():
     assert "invented" in figures.above("H100 SXM", {"claimed": 1.1e15}).stamp.text
     assert "invented" in figures.tokens({"H100 SXM": {"as it was": 60}}, 26e9).stamp.text
+
+
+@pytest.fixture(scope="module")
+def on_h100():
+    """What was recorded, as (seconds, what it must do and move), by name and clock."""
+    return {
+        (one.label, one.given["clock"]): (one, placement.counted(one))
+        for one in data.recorded("h100").samples
+    }
+
+
+def roofed(on_h100, name, clock="graph"):
+    sample, counted = on_h100[name, clock]
+    flat = hardware.peak(H100, f"{sample.given.get('format', 'bf16')} tensor")
+    return placement.judge(counted, sample, flat, H100.bandwidth, device="gpu")
+
+
+def test_a_graph_takes_more_than_half_of_a_small_layer_and_little_of_a_large_one(on_h100):
+    small, large = (
+        [1e6 * on_h100[f"layer of {size} writes for 1", c][0].median for c in ("device", "graph")]
+        for size in ("1B", "70B")
+    )
+    assert "takes 229 µs when launched, and 95 when replayed" in CELLS["launch-recorded-read"]
+    assert [round(one) for one in small] == [229, 95]
+    assert small[1] < small[0] / 2, "the starts were more than half of its time"
+    assert "saves 50 µs of 672" in CELLS["launch-recorded-read"]
+    assert [round(large[0] - large[1]), round(large[0])] == [50, 672]
+    rest = small[1] / (1e6 * on_h100["layer of 1B writes for 1", "graph"][1].bytes / H100.bandwidth)
+    assert "2.5 times as long as its bytes need" in CELLS["launch-recorded-rest"]
+    assert round(rest, 1) == 2.5
+
+
+def test_a_product_on_a_gpu_stands_where_its_text_says(on_h100):
+    said = CELLS["accel-measured-read"]
+    few = [roofed(on_h100, f"product of {n}, bf16") for n in (1, 4, 16, 64)]
+    assert "at 83 to 87% of it" in said
+    assert [round(f(one.share for one in few), 2) for f in (min, max)] == [0.83, 0.87]
+    one, many = few[0].sample.median, few[-1].sample.median
+    assert "64 tokens take 6% longer than one: 171 µs against 162" in said
+    assert (round(many / one, 2), round(1e6 * many), round(1e6 * one)) == (1.06, 171, 162)
+    corner = roofed(on_h100, "product of 256, bf16")
+    assert "256 tokens take 210 µs, between the 146 of the slower clock and the 267 of" in said
+    assert [round(1e6 * t) for t in (corner.sample.median, corner.least, corner.apart)] == [
+        210,
+        146,
+        267,
+    ]
+    for name in ("bf16", "fp8"):
+        last = roofed(on_h100, f"product of 4096, {name}")
+        assert last.kind == "compute"
+        assert last.share == pytest.approx(0.7, abs=0.025), "about 70%, in either format"
+
+
+def test_attention_that_writes_stands_above_itself_and_one_that_reads_moves_right(on_h100):
+    writes = [roofed(on_h100, f"attention of {n} writes") for n in (1, 16, 64)]
+    assert len({one.intensity for one in writes}) == 1
+    assert writes[0].share < 0.1
+    assert round(writes[-1].share, 2) == 0.87
+    reads = [roofed(on_h100, f"attention reads {n}") for n in (512, 2048, 8192)]
+    assert reads[0].intensity < reads[1].intensity < reads[2].intensity
+    assert round(max(one.share for one in reads), 2) == round(reads[-1].share, 2) == 0.57
+
+
+def test_only_softmax_and_layer_norm_stay_far_below_the_slope_of_a_gpu(on_h100):
+    names = re.findall(r'"([^"]+)"', CELLS["accel-measured-names"].split("product", 1)[0])
+    assert names[:2] == ["layer norm", "softmax"]
+    slope = [f"product of {n}, bf16" for n in (1, 64)] + ["product of 64, fp8"]
+    slope += ["attention of 64 writes", "layer of 70B writes for 16"]
+    copy = roofed(on_h100, "copy", "device")
+    shares = [roofed(on_h100, name).share for name in slope] + [copy.share]
+    assert all(roofed(on_h100, name).kind == "memory" for name in [*slope, "softmax", "layer norm"])
+    assert [round(f(shares), 2) for f in (min, max)] == [0.82, 0.89]
+    rate = copy.kernel.bytes / copy.sample.median
+    soft, norm = (roofed(on_h100, name) for name in ("softmax", "layer norm"))
+    beside = [one.sample.median / (one.kernel.bytes / rate) for one in (soft, norm)]
+    assert 2.85 < beside[0] < 3, "nearly three times"
+    assert round(beside[1], 1) == 1.6
+    replayed = on_h100["copy", "graph"][0].median / copy.sample.median
+    assert round(replayed, 2) == 1.23, "a graph copies by other means and takes 23% longer"
+
+
+def test_zeros_are_faster_and_need_half_of_the_energy_on_a_gpu(on_h100):
+    kinds = ("bf16", "bf16, of zeros")
+    joules = [on_h100[f"3,000 square products, {one}", "host"][0].given["joules"] for one in kinds]
+    assert 0.5 < joules[1] / joules[0] < 0.55, "little more than half of the energy"
+    times = [on_h100[f"square product, {one}", "device"][0].median for one in kinds]
+    assert 1.2 < times[0] / times[1] < 1.22, "a fifth"

@@ -4,6 +4,7 @@ import pytest
 
 from scalelab.measure.ranks import capacity, combine, emulate, jobs, sweep, workers
 from scalelab.records import Machine, Recording, Sample
+from scalelab.refusal import Refusal
 from tests.measure import worker_jobs
 from tests.notebooks import ROOT
 from tests.sampling import sampled
@@ -316,10 +317,20 @@ def test_each_worker_needs_a_gpu_of_its_own(monkeypatch):
     monkeypatch.setattr(capacity, "_DRIVERS", ("/",))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
-    assert capacity.most("cuda") == (4, "each needs a GPU, and this machine has 4")
+    assert capacity.most("cuda") == (4, "each needs a GPU, and this machine has 4 GPUs")
     assert capacity.usual("cuda") == 4
     with pytest.raises(ValueError, match="from 1 to 4, got 5: each needs a GPU"):
         capacity.fit(5, "cuda")
+
+
+def test_what_one_gpu_is_too_few_for_is_told_without_an_empty_range(monkeypatch):
+    monkeypatch.setattr(capacity, "most", lambda device: (1, "each needs a GPU, and there is 1"))
+    with pytest.raises(Refusal, match=r"^workers must be 1, got 2: each needs a GPU"):
+        capacity.fit(2, "cuda")
+    with pytest.raises(
+        Refusal, match=r"^workers must be 2 or more for this, got room for 1: each needs a GPU"
+    ):
+        capacity.fit(1, "cuda", 2)
 
 
 def test_a_rank_under_nccl_takes_the_gpu_of_its_place_on_the_node(monkeypatch):

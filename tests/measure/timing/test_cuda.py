@@ -51,6 +51,18 @@ def test_a_graph_tells_launching_from_working():
     assert text.startswith("The device is idle 60 % of the time and waits for launches. Replay")
 
 
+def test_a_graph_that_is_slower_than_launches_is_told_and_makes_no_overhead_below_zero():
+    """A copy of a GB took 361 µs launched and 443 replayed on an H100: another engine carries it out."""
+    gpu = FakeGpu()
+    found = measure(gpu, gpu.kernel(361 * US, replayed=443 * US))
+    assert found.graph.median == pytest.approx(443 * US, rel=0.02)
+    assert 0 <= found.overhead < 1 * US
+    (text,) = found.advice
+    assert text.startswith("Replayed, the work takes 23 % longer than launched")
+    even = measure(gpu, gpu.kernel(361 * US, replayed=370 * US))
+    assert even.advice == ()
+
+
 def test_without_a_graph_the_overhead_is_what_the_caller_waits_beyond_the_device():
     gpu = FakeGpu(cold=True)
     found = measure(gpu, gpu.kernel(2 * US), graph=False)
