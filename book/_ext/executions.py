@@ -121,7 +121,7 @@ class PutTables(SphinxPostTransform):
         held = sum(row[-1].astext() == "held" for row in rows)
         last = _row("together", "", "", "", f"{held} of {len(rows)}")
         heads = ("section", "claim", "expected", "here", "outcome")
-        return _table(heads, [*rows, last], "claims", "totals")
+        return _table(heads, [*rows, last], "claims", "totals", right=[3])
 
 
 def _facts(run: dict) -> dict[str, str]:
@@ -159,7 +159,7 @@ def _set(text: str) -> str:
 
 
 def _table(headings, rows, *classes, right=()) -> nodes.table:
-    """Return a table; the columns at `right` are numbers to be added."""
+    """Return a table; the columns at `right` are numbers."""
     columns = [nodes.colspec(colwidth=1) for _ in headings]
     head = _row(*headings)
     for entry in (row[at] for row in (head, *rows) for at in right):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from scalelab.placement import Placed
 from scalelab.records import Sample, Stamp
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import MODEL, Values
+from scalelab.show.plots.arrows import arrows
 from scalelab.show.plots.yours import best_format, devices, roof
 
 DEVICES = ("A100 SXM 40GB", "A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
@@ -25,6 +27,7 @@ FINE_TICKS = (0.03, 0.1, 0.3, 1, 3, 10)
 RATES = tuple(10.0 ** np.arange(-3, 6))
 WIDTH = 2  # bytes of such a number
 ENDS = 0.03, 3000.0  # of the axis of intensity
+_NEAR = 0.06  # of the picture
 SAME = 0.05  # bandwidths that differ by less are drawn as one
 # Beside what is printed stands what a story tells.
 CLAIMED = Stamp("published", note="data sheets; the two claims are invented")
@@ -102,6 +105,10 @@ def roofs(
     reached = np.concatenate([one.y for one in series])
     before = ends[0] / (3 if moved else 8) if faster else None
     behind = ends[1] * 1.33 ** (1 + max(map(len, peaks))) if others else None
+    if points and after:
+        across = (before or ends[0], behind or ends[1])
+        pairs = zip(points.values(), after.values(), strict=True)
+        series += _led(pairs, unit, across, (0.7 * reached.min(), 1.6 * reached.max()))
     see = "Left of the corner of a roof its slope is the limit, and right of it the flat."
     if points and not after:
         see = (
@@ -425,6 +432,19 @@ def said(note: str) -> Stamp:
 
 def _alike(one, other):
     return abs(one / other - 1) < SAME
+
+
+def _led(pairs, unit, across, up):
+    """Yield arrows from where points were to where they are, on axes that are both logarithmic."""
+    wide, high = (np.log10(most / least) for least, most in (across, up))
+    ends = [np.log10([x, y / unit, to_x, to_y / unit]) for (x, y), (to_x, to_y) in pairs]
+    # What hardly moved has no room for an arrow between its marks.
+    far = [
+        one for one in ends if np.hypot((one[2] - one[0]) / wide, (one[3] - one[1]) / high) > _NEAR
+    ]
+    if far:
+        led = arrows("from before to after", far, wide, high)
+        yield replace(led, x=10**led.x, y=10**led.y)
 
 
 def _through(*corners, ends=ENDS):
