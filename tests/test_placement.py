@@ -9,6 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from scalelab import placement
 from scalelab.measure.probe import layer
+from scalelab.measure.timing import timing
 from scalelab.models.kernels import kernels
 from scalelab.records import Machine, Sample
 
@@ -40,6 +41,13 @@ def test_a_kernel_above_its_roof_raises_the_alarm():
     found = placement.place(case(kernel), 1e9, 1e9, measure=timed(1e-6))
     assert found.share > 1
     assert "nothing runs above its roof" in found.alarm
+
+
+@pytest.fixture(autouse=True)
+def on_one_core():
+    """On many cores the threads of a large machine would wait for one another."""
+    with timing.threads(1):
+        yield
 
 
 def test_each_of_the_dozen_runs_and_counts_what_torch_counts():

@@ -37,6 +37,10 @@ SHRINK = """(names) => names.forEach((name) => {
   const part = document.getElementById(name).closest(".print-part");
   part.style.zoom = (part.style.zoom || 1) * .985;
 })"""
+# Every part begins on a page of its own, so how it ends can be seen without the others.
+ALONE = """(names) => document.querySelectorAll(".print-part").forEach((part) => {
+  part.hidden = names.length > 0 && !names.some((name) => part.querySelector(`#${name}`));
+})"""
 
 
 def main():
@@ -65,7 +69,10 @@ def printed(target: Path, names: Collection[str] = ()):
             if not (parts := spilling(target)):
                 break
             tab.evaluate(SHRINK, parts)
+            tab.evaluate(ALONE, parts)
             tab.pdf(path=target, **options)
+        tab.evaluate(ALONE, [])
+        tab.pdf(path=target, **options)
         tab.evaluate(FILL, pages(target))
         tab.pdf(path=target, tagged=True, outline=True, **options)
         chromium.close()

@@ -29,6 +29,12 @@ COMMANDS = {
     "sleep 0.02": "sleep 0.02",
     "python -S": shlex.join([sys.executable, "-I", "-S", "-c", "pass"]),
 }
+# Of these what a loop adds by itself, 60 to 220 µs, is as good as nothing: as many runs, in fewer rounds.
+LONGER = {
+    "sleep 0.2": "sleep 0.2",
+    "import numpy": shlex.join([sys.executable, "-I", "-c", "import numpy"]),
+}
+LONGER_ROUNDS = 8
 # 93 to 97 % is what intervals of 95 % may turn out to be.
 NEARLY = {"reference": 0.95, "least": 0.93 / 0.95, "limit": 0.97 / 0.95, "unit": "%"}
 
@@ -41,6 +47,10 @@ def rows():
         if shutil.which("hyperfine"):
             yield from beside_hyperfine(name, line)
             yield as_commands(name, line)
+    for name, line in LONGER.items():
+        yield from beside_a_loop(name, line, LONGER_ROUNDS)
+        if shutil.which("hyperfine"):
+            yield from beside_hyperfine(name, line, LONGER_ROUNDS)
     yield from medians()
 
 
@@ -76,7 +86,7 @@ def against_torch(rounds=9):
         yield by_turns(f"time to as narrow an interval, {name} / torch", walls, 1)
 
 
-def beside_a_loop(name, line):
+def beside_a_loop(name, line, rounds=ROUNDS):
     """One run of each by turns: beside the loop that one writes, and one that silences what it starts.
 
     `subprocess` opens /dev/null, as we do, and its own code takes some hundredths of a short run.
@@ -94,11 +104,11 @@ def beside_a_loop(name, line):
             subprocess.run(words, **how)
             return time.perf_counter() - start
 
-        pairs = [either_way(turn, ours, loop) for turn in range(ROUNDS * RUNS)]
+        pairs = [either_way(turn, ours, loop) for turn in range(rounds * RUNS)]
         yield by_turns(f"median, {name} / a loop of perf_counter{kind}", pairs, 1.01, 0.99)
 
 
-def beside_hyperfine(name, line):
+def beside_hyperfine(name, line, rounds=ROUNDS):
     """As many runs of each by turns, so that the intervals are of one width; all that each needs for them.
 
     To stop at a width that the other reached by luck would be no race: twice the runs were needed for it.
@@ -114,7 +124,7 @@ def beside_hyperfine(name, line):
         return timed(lambda: race.run(runs=RUNS, warmup=1).samples[0].seconds)
 
     turns = [
-        either_way(turn, ours, lambda: timed(lambda: hyperfine(line))) for turn in range(ROUNDS)
+        either_way(turn, ours, lambda: timed(lambda: hyperfine(line))) for turn in range(rounds)
     ]
     seconds = [(one, other) for (one, _), (other, _) in turns]
     medians = [(statistics.median(one), statistics.median(other)) for one, other in seconds]

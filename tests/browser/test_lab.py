@@ -273,13 +273,27 @@ def test_a_chapter_runs_to_its_end_and_its_sliders_move(lab):
 FIGURES = [(slug, at) for slug in WRITTEN if slug != QUICK for at, _ in enumerate(explored(slug))]
 
 
-@pytest.mark.parametrize(("slug", "at"), sampled([pytest.param(*one) for one in FIGURES], 1))
-def test_a_figure_moves_on_top_of_its_chapters_imports(lab, slug, at):
-    cells = chapter(slug).code
-    with opened(lab, f"chapters/{slug}.ipynb") as page:
-        page.evaluate(RUN, [0, cells.index(explored(slug)[at])])
-        no_fault_shows(page)
-        sliders_move(page, [made_anew(slug, at)])
+@pytest.fixture(scope="class")
+def imported(request, lab):
+    """The page with a chapter of which the imports have run, for one figure after the other."""
+    with opened(lab, f"chapters/{request.param}.ipynb") as page:
+        page.evaluate(RUN, [0])
+        page.figures = 0
+        yield page
+
+
+class TestOnTopOfItsChaptersImports:
+    @pytest.mark.parametrize(
+        ("imported", "slug", "at"),
+        sampled([pytest.param(slug, slug, at, id=f"{slug}-{at}") for slug, at in FIGURES], 1),
+        indirect=["imported"],
+    )
+    def test_a_figure_moves(self, imported, slug, at):
+        cells = chapter(slug).code
+        imported.evaluate(RUN, [cells.index(explored(slug)[at])])
+        no_fault_shows(imported)
+        imported.figures += 1
+        its_sliders_move(boxes_with_sliders(imported, imported.figures).last, made_anew(slug, at))
 
 
 SAVED = """async (path) => {
@@ -364,11 +378,16 @@ class TestAChapterThatWasJustOpened:
 
 def sliders_move(page, replays: list) -> None:
     """Hold the figures to play with against those that Python makes anew."""
-    boxes = page.locator(".widget-vbox:has([role=slider])")
-    expect(boxes).to_have_count(len(replays), timeout=PATIENCE)
     assert replays
-    for box, replay in zip(boxes.all(), replays, strict=True):
+    for box, replay in zip(boxes_with_sliders(page, len(replays)).all(), replays, strict=True):
         its_sliders_move(box, replay)
+
+
+def boxes_with_sliders(page, count: int):
+    """Return the figures to play with, once there are so many."""
+    boxes = page.locator(".widget-vbox:has([role=slider])")
+    expect(boxes).to_have_count(count, timeout=PATIENCE)
+    return boxes
 
 
 def its_sliders_move(box, replay) -> None:
