@@ -655,7 +655,7 @@ def test_a_graph_takes_more_than_half_of_a_small_layer_and_little_of_a_large_one
 
 
 def test_a_product_on_a_gpu_stands_where_its_text_says(on_h100):
-    said = CELLS["accel-measured-read"]
+    said = CELLS["accel-measured-read"] + CELLS["accel-measured-corner"]
     few = [roofed(on_h100, f"product of {n}, bf16") for n in (1, 4, 16, 64)]
     assert "at 83 to 87% of it" in said
     assert [round(f(one.share for one in few), 2) for f in (min, max)] == [0.83, 0.87]
