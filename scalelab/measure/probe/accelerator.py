@@ -22,8 +22,9 @@ _SIDE = 8192
 _FIGURES = 5  # what is written with more is noise
 _NOTE = (
     "Random numbers, where no zeros are named. What is read is larger than the L2 cache, except by the start "
-    "of an operation and by attention that writes for one sequence. `joules` are of one call, by the GPU's "
-    "own counter, nothing subtracted for being idle."
+    "of an operation, by attention that writes for one sequence and by attention that reads 512 or 2,048 "
+    "tokens. `joules` are of one call among many in a row, by the GPU's own counter, nothing subtracted for "
+    "being idle."
 )
 
 Report = Callable[[str], object]

@@ -214,8 +214,9 @@ def kernels_under(placed: Mapping[str, Sequence[Placed]], device: str) -> Chart:
         Axis("TFLOP/s", True, ticks=(1, 10, 100, 1000)),
         tuple(series),
         stamp=next(iter(placed.values()))[0].sample.stamp,
-        see="Read each point against the roof straight above it. A course that runs along the slope waits "
-        "for memory, one that bends below the flat no longer does.",
+        see="The course of fp8 belongs to the dashed roof, all others to the solid one. What runs along the "
+        "slope waits for memory, and what bends below the flat no longer does; a point far below both waits "
+        "for something else.",
     )
 
 
