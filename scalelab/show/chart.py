@@ -51,7 +51,13 @@ class Chart:
         if bars:  # a single series may be called as the axis is
             named = self.y.label or "bar"
             first = named if first == self.series[0].label else f"{named}: {first}"
-        return [first, *(heading for heading, _ in words.apart(self.y, self.series))]
+        return [
+            first,
+            *(
+                heading
+                for heading, _ in words.apart(self.y, words.told(self.x, self.y, self.series))
+            ),
+        ]
 
     def rows(self) -> Iterator[list[str]]:
         """Yield the rows of the table twin: the marked points, or a dozen taken evenly from the lines.
@@ -64,6 +70,9 @@ class Chart:
                 yield [name, *(words.beside(one, self.y, tick) for one in self.series)]
             return
         across, up = words.called(self.x), words.called(self.y)
-        columns = [one for _, one in words.apart(self.y, self.series)]
+        columns = [one for _, one in self._told()]
         for x in words.places(self.series):
             yield [across(x), *(words.at(one, x, up) for one in columns)]
+
+    def _told(self) -> Iterator[tuple[str, Points]]:
+        return words.apart(self.y, words.told(self.x, self.y, self.series))

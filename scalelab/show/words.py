@@ -117,6 +117,12 @@ def _doublings(xs: np.ndarray) -> np.ndarray:
     return whole if all_there and MOST_ROWS / 2 < whole.size <= MOST_ROWS else whole[:0]
 
 
+def told(x: Axis, y: Axis, series: Sequence[Points]) -> Sequence[Points]:
+    """Return what has a column: of a graph also how many edges begin at a place, which no quantity is."""
+    quantities = x.log or y.log
+    return [one for one in series if not (quantities and _pieces(one))] or series
+
+
 def apart(axis: Axis, series: Sequence[Points]) -> Iterator[tuple[str, Points]]:
     """Yield the columns of a table: the series, or what of each is in each group of a vertical axis."""
     names = {place: name for place, _, name in axis.told}

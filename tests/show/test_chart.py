@@ -143,6 +143,18 @@ def test_edges_of_a_graph_are_counted_where_they_begin():
     assert "needs: 2 lines." in chart(edges).describe()
 
 
+def test_short_lines_beside_quantities_have_no_column():
+    """The lines from each base to its end once stood as 1, 1, 2 in a table of efficiencies."""
+    short = Points("from its base", [1, 2, np.nan, 4, 8], [1, 1, np.nan, 1, 1], "line", tone=0)
+    reported = Points("reported", [2, 8], [0.9, 0.7], "points")
+    beside = Chart("Title", Axis("workers", log=True), Axis("efficiency"), (short, reported))
+    assert beside.columns() == ["workers", "reported"]
+    assert list(beside.rows()) == [["2", "0.9"], ["8", "0.7"]]
+    assert "from its base: 2 lines." in beside.describe()
+    alone = Chart("Title", Axis("workers", log=True), Axis("efficiency"), (short,))
+    assert alone.columns() == ["workers", "from its base"]
+
+
 def test_an_upright_line_and_a_single_mark_have_their_row_in_a_long_table():
     x = np.arange(1.0, 101)
     limit, mark = (

@@ -108,7 +108,8 @@ def roofs(
     if points and after:
         across = (before or ends[0], behind or ends[1])
         pairs = zip(points.values(), after.values(), strict=True)
-        series += _led(pairs, unit, across, (0.7 * reached.min(), 1.6 * reached.max()))
+        led = _led(pairs, unit, across, (0.7 * reached.min(), 1.6 * reached.max()))
+        series[-2:-2] = led  # below the points
     see = "Left of the corner of a roof its slope is the limit, and right of it the flat."
     if points and not after:
         see = (

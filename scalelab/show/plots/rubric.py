@@ -202,16 +202,16 @@ def exchanged(*studies: Passes, workers: int) -> Chart:
     rows = {}
     for study in studies:
         runs = [one for one in study.passes if one.workers == workers]
-        waited = float(np.median([one.exposed or 0.0 for one in runs]))
+        sent = float(np.median([one.exposed or 0.0 for one in runs]))
         rest = float(np.median([one.seconds - (one.exposed or 0.0) for one in runs]))
-        rows[study.title] = {"exchange, waiting included": waited, "all else": rest}
+        rows[study.title] = {"exchange alone": sent, "all else, waiting included": rest}
     return bars.stacked(
         f"{workers} workers: what a larger batch does to the exchange, and to the rest",
         "s",
         rows,
         studies[0].passes[0].stamp,
-        "The first part is what fewer exchanges can save. Whether the whole bar is shorter depends on the "
-        "second, too.",
+        "The first part falls with the number of exchanges, and so does what is done for each of them in the "
+        "second: packing, and waiting for the other worker.",
     )
 
 

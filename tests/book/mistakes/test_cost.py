@@ -57,7 +57,8 @@ def test_three_rows_of_frontier_do_not_foretell_the_fourth():
     assert left["form"][3] @ unbound < left["seconds"][2]
     assert "13%" in printed
     _, band = run("beyond-weak", "beyond-weak-band")
-    low, high, told = map(float, re.findall(r"(\d\.\d+)(?= to| s)", band.split("interval")[-1]))
+    told = float(re.search(r"measured ([0-9.]+) s", band)[1])
+    low, high = map(float, re.search(r"interval ([0-9.]+) to ([0-9.]+) s", band).groups())
     assert low < told < high
 
 
@@ -537,3 +538,35 @@ def test_a_flat_ring_is_timed_at_the_planner_s_share_of_a_link():
     whole = 2 * 63 / 64 * 2 * tight.job.parameters / 1.25e9
     assert one == pytest.approx(whole / 0.81, rel=0.01)
     assert "81% of the link's rate" in CHAPTER["whatif-rings-read"]
+
+
+def test_a_preemption_that_meets_no_work_is_a_preemption_too():
+    """The first run was said to be taken away nine times: one of its ten comes while the job comes back."""
+    between = machines.mean_time_to_failure(86400, 8)
+    given = cost.Spot(8 * 0.7, between, write=60, restart=300, wait=1800)
+    often = {
+        seconds: [one.what for one in cost.preempted.history(86400, seconds, given, 2)]
+        for seconds in (machines.daly_interval(60, between), 7200)
+    }
+    first, rare = often.values()
+    assert (rare.count("wait"), first.count("wait"), first.count("lost")) == (12, 10, 9)
+    assert "taken away twelve times and the first ten." in CHAPTER["spot-run-read"]
+
+
+def test_what_is_no_better_than_the_fit_is_the_best_guess_and_is_printed():
+    """The middle of the interval, 2.2 s, is twice what was measured."""
+    _, printed = run("beyond-weak", "beyond-weak-band")
+    printed = printed[printed.index("best guess") :]
+    guess, measured = (
+        float(re.search(f"{what} ([0-9.]+) s", printed)[1]) for what in ("best guess", "measured")
+    )
+    assert guess == pytest.approx(measured, rel=0.03)
+    low, high = map(float, re.search("interval ([0-9.]+) to ([0-9.]+) s", printed).groups())
+    assert (low + high) / 2 > 2 * measured
+    assert "best guess" in CHAPTER["beyond-interval-text"]
+
+
+def test_short_lines_that_join_a_series_to_its_base_are_no_efficiencies():
+    columns = figures.public({"one": (2, 8, 0.9), "other": (2, 32, 0.8)}).columns()
+    assert "from its base" not in columns
+    assert "reported" in " ".join(columns)

@@ -14,6 +14,7 @@ from scalelab.models import scaling
 from scalelab.models.cost import energy
 from scalelab.rubric import assess, gate, spread
 from scalelab.rubric.caveats import remarks
+from scalelab.show.plots import rubric as figures
 from tests.notebooks import chapter
 
 FIFTY = gate.Noise(0.159, runs=50)
@@ -358,3 +359,19 @@ def test_no_time_is_set_beside_another_without_what_the_runs_say_of_it(quick, an
     assert '"sooner than 256": ["–", *sooner]' in cells["batch-compare"]
     assert cells["weak-certain"] == "show.scorecard.certain(grown)"
     assert "seeds=3" in cells["weak-code"]
+
+
+def test_the_exchange_of_a_figure_leaves_out_what_the_rank_that_came_first_waited():
+    """It was called "exchange, waiting included", and part 5 said of the same seconds that nobody waits."""
+    trained = types.SimpleNamespace(waits=[0.5, 0.2], count=1)
+    assert capstone._of_all_ranks(None, trained)[1] == pytest.approx(0.7)
+    runs = [types.SimpleNamespace(workers=2, exposed=1.0, seconds=3.0)]
+    study = types.SimpleNamespace(title="a", passes=runs)
+    runs[0].stamp = None
+    labels = [one.label for one in figures.exchanged(study, workers=2).series]
+    assert labels == ["exchange alone", "all else, waiting included"]
+    assert said("the shorter of the two workers' times")
+
+
+def test_it_is_asyncio_that_wakes_to_the_millisecond_and_not_python():
+    assert "Python's `asyncio` on Linux does only to the millisecond" in said("plans must wake")

@@ -78,7 +78,28 @@ def test_points_that_move_are_drawn_large_beside_their_slopes():
     spans = [one.x.max() / one.x.min() for one in chart.series if one.kind == "line"]
     assert max(spans) < 1000 < figures.ENDS[1] / figures.ENDS[0]
     for one in chart.series:
-        assert (chart.x.low < one.x).all()
+        assert chart.x.low < np.nanmin(one.x)
+
+
+def test_arrows_lead_from_every_point_to_where_it_went_unless_it_hardly_moved():
+    before = {"dot": (0.25, 1e9), "axpy": (0.2, 2e9), "still": (1.0, 2e9)}
+    after = {"dot": (0.5, 2e9), "axpy": (0.2, 6e9), "still": (1.0, 2.01e9)}
+    (led,) = (
+        one
+        for one in figures.roofs("t", PEAKS, LEVELS, before, after=after).series
+        if one.kind == "edge"
+    )
+    begin = np.flatnonzero(np.isnan(led.x))[:-1] + 1
+    assert led.x[begin] == pytest.approx([0.25, 0.2])
+    assert led.y[begin] == pytest.approx([1, 2])
+    tips = begin + 1
+    assert 0.25 < led.x[tips][0] < 0.5
+    assert led.x[tips][1] == pytest.approx(0.2)
+    assert 1 < led.y[tips][0] < 2 < led.y[tips][1] < 6
+    assert (
+        "from before to after"
+        not in figures.roofs("t", PEAKS, LEVELS, before, after=after).columns()
+    )
 
 
 def test_a_slow_flat_begins_at_a_slope_and_does_not_cross_their_names():
