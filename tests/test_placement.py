@@ -74,8 +74,8 @@ def test_a_kernel_can_run_again_and_again():
 )
 def test_a_layer_is_counted_as_torch_counts_it(sequences, context, reads):
     """Torch counts all pairs of a prompt, where half of them are masked."""
-    shape = layer.Shape(64, 96, 8, 2, 8)
-    one = layer.Layer(shape, "cpu", torch.float32)
+    shape = layer.LayerShape(64, 96, 8, 2, 8)
+    one = layer.DecoderLayer(shape, "cpu", torch.float32)
     x = torch.randn(sequences, context if reads else 1, 64)
     cache = torch.randn(2, sequences, 2, context, 8)
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:

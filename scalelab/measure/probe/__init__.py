@@ -2,7 +2,8 @@
 
 Read `probe` first; `workbench` holds the kernels it times, `part` takes one of its parts, `levels` finds
 the caches, `sustained` the clocks under load, `quiet` whether others are busy, `note` what to know beside
-the numbers; `roofs` makes a roofline of them.
+the numbers; `roofs` makes a roofline of them. An `accelerator` is given what language models do, a `layer`
+at a time.
 """
 
 from scalelab.face import face

@@ -35,7 +35,7 @@ def take(
     budget: float = 0.5,
     device: devices.Stopwatch | str = "cuda",
     place: str = "cuda",
-    shapes: dict[str, layer.Shape] | None = None,
+    shapes: dict[str, layer.LayerShape] | None = None,
     report: Report = lambda name: None,
 ) -> Recording:
     """Time every kernel on the current GPU for about `budget` seconds each. Section 3.7.
@@ -168,7 +168,7 @@ def _attention(torch, bench, shapes):
 def _layers(torch, bench, shapes):
     """Yield whole layers: a prompt read, and a token written for one sequence and for sixteen."""
     for name, shape in shapes.items():
-        whole = layer.Layer(shape, bench.place, torch.bfloat16)
+        whole = layer.DecoderLayer(shape, bench.place, torch.bfloat16)
         for sequences in (1, 16):
             shown = (sequences, 1, shape.hidden)
             x = torch.randn(*shown, device=bench.place, dtype=torch.bfloat16)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Shape:
+class LayerShape:
     """How wide a layer is."""
 
     hidden: int  # numbers of a token between two layers
@@ -32,15 +32,15 @@ class Shape:
 
 # One layer of Llama 3.1 70B and of Llama 3.2 1B, by the tables of their model cards' configurations.
 SHAPES = {
-    "70B": Shape(hidden=8192, inner=28672, heads=64, kv_heads=8, head_size=128),
-    "1B": Shape(hidden=2048, inner=8192, heads=32, kv_heads=8, head_size=64),
+    "70B": LayerShape(hidden=8192, inner=28672, heads=64, kv_heads=8, head_size=128),
+    "1B": LayerShape(hidden=2048, inner=8192, heads=32, kv_heads=8, head_size=64),
 }
 
 
-class Layer:
+class DecoderLayer:
     """Weights of one layer, and the two things it does."""
 
-    def __init__(self, shape: Shape, device: str, dtype: torch.dtype) -> None:
+    def __init__(self, shape: LayerShape, device: str, dtype: torch.dtype) -> None:
         import torch
 
         def weight(rows: int, columns: int) -> torch.Tensor:

@@ -697,7 +697,7 @@ def test_what_a_graph_leaves_of_a_start_is_about_a_microsecond(on_h100):
 
 def test_the_products_of_the_large_layer_fetch_nearly_all_that_it_needs(on_h100):
     given = on_h100["layer of 70B writes for 1", "graph"][0].given
-    shape = layer.Shape(*(given[name] for name in layer.Shape.__dataclass_fields__))
+    shape = layer.LayerShape(*(given[name] for name in layer.LayerShape.__dataclass_fields__))
     one = shape.fused + shape.heads * shape.head_size + 3 * shape.inner
     assert 2 * shape.hidden * one > 0.99 * on_h100["layer of 70B writes for 1", "graph"][1].bytes
 

@@ -11,7 +11,7 @@ from scalelab.measure.timing import devices
 from scalelab.models.kernels import kernels
 from scalelab.placement import counted
 
-SMALL = {"70B": layer.Shape(64, 96, 8, 2, 8), "1B": layer.Shape(32, 48, 4, 2, 8)}
+SMALL = {"70B": layer.LayerShape(64, 96, 8, 2, 8), "1B": layer.LayerShape(32, 48, 4, 2, 8)}
 
 
 class Queue(devices.Processor):

@@ -7,14 +7,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from scalelab.measure.probe import layer
 from scalelab.models.kernels import transformer
 
-SHAPES = [layer.Shape(64, 96, 8, 2, 8), layer.Shape(32, 48, 4, 4, 8), layer.Shape(48, 64, 6, 1, 4)]
+SHAPES = [
+    layer.LayerShape(64, 96, 8, 2, 8),
+    layer.LayerShape(32, 48, 4, 4, 8),
+    layer.LayerShape(48, 64, 6, 1, 4),
+]
 # What only looks at numbers in another way.
 VIEWS = ("view", "unflatten", "transpose", "split", "slice", "select", "unbind", "chunk", "reshape")
 
 
 def made(shape, sequences=3, tokens=17):
     torch.manual_seed(0)
-    one = layer.Layer(shape, "cpu", torch.float64)
+    one = layer.DecoderLayer(shape, "cpu", torch.float64)
     return one, torch.randn(sequences, tokens, shape.hidden, dtype=torch.float64)
 
 

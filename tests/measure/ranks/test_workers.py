@@ -182,7 +182,7 @@ def test_inside_torchrun_a_launch_starts_no_process(inside_torchrun):
 
 def test_torchrun_decides_how_many_workers_there_are(inside_torchrun, monkeypatch):
     assert capacity.usual() == 1
-    with pytest.raises(ValueError, match="from 1 to 1, got 2: torchrun started 1 rank"):
+    with pytest.raises(ValueError, match="workers must be 1, got 2: torchrun started 1 rank"):
         workers.launch(worker_jobs.roll_call, 2)
     monkeypatch.setenv("WORLD_SIZE", "16")
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
