@@ -52,7 +52,8 @@ ONE_OF_A_LOOK = """(all) => {
   }
 }"""
 
-ARTICLE = """() => document.querySelector("article").innerHTML"""
+# As it is written, but for what the theme's script says of boxes that scroll.
+ARTICLE = """() => document.querySelector("article").innerHTML.replace(/ tabindex="-?\\d"/g, "")"""
 
 HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
   .filter((h) => h.checkVisibility()).map((h) => [Number(h.tagName[1]), h.textContent])"""

@@ -439,7 +439,9 @@ def _alike(one, other):
 def _led(pairs, unit, across, up):
     """Yield arrows from where points were to where they are, on axes that are both logarithmic."""
     wide, high = (np.log10(most / least) for least, most in (across, up))
-    ends = [np.log10([x, y / unit, to_x, to_y / unit]) for (x, y), (to_x, to_y) in pairs]
+    ends = [
+        tuple(map(np.log10, (x, y / unit, to_x, to_y / unit))) for (x, y), (to_x, to_y) in pairs
+    ]
     # What hardly moved has no room for an arrow between its marks.
     far = [
         one for one in ends if np.hypot((one[2] - one[0]) / wide, (one[3] - one[1]) / high) > _NEAR
