@@ -19,7 +19,8 @@ from scalelab.seen import Seen
 from scalelab.units import bill, counted
 
 NOT_MODELLED = (
-    "Kernels reach one share of the peak, whatever their shape: small matrices reach less.",
+    "Kernels reach one share of the peak, whatever their shape: small matrices reach less, and so, on an "
+    "H100, does attention over long sequences.",
     "Attention to the whole context is counted, also where a causal mask halves it; no experts, no context "
     "parallelism, no encoder.",
     "Reading data, evaluation, logging and a slow device are left out, and so are others on the network.",

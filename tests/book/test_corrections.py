@@ -19,6 +19,7 @@ from scalelab.models.network import (
     collectives,
     crossover,
     hierarchy,
+    messages,
     network,
 )
 from scalelab.models.scaling import laws, speedup, statistical
@@ -735,3 +736,13 @@ def test_every_correction_on_the_page_has_its_test():
     named = re.findall(r"^\| \[(\d+)\]\(([\w-]+)\) \| `(\w+)` \|$", page, re.MULTILINE)
     assert [(label, number) for number, label, _ in named] == entries != []
     assert [name for *_, name in named if name not in globals()] == []
+
+
+def test_a_simulated_double_tree_needs_two_rounds_fewer_at_64():
+    """And is not moved at 1,024, though the page once sounded as if it had been."""
+    rounds = [len(messages.double_binary_tree(k).rounds) for k in (8, 64)]
+    assert rounds == [4 * 3, 4 * 6 - 2]
+    with pytest.raises(ValueError, match="from 1 to 256, got 1024"):
+        messages.double_binary_tree(1024)
+    said = "at 8 and 64 workers, but for the last row at 64, where it needs two fewer; 1,024 are too many"
+    assert said in (ROOT / "book/corrections.md").read_text()

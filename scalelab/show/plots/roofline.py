@@ -216,8 +216,8 @@ def kernels_under(placed: Mapping[str, Sequence[Placed]], device: str) -> Chart:
         tuple(series),
         stamp=next(iter(placed.values()))[0].sample.stamp,
         see="The course of fp8 belongs to the dashed roof, all others to the solid one. What runs along the "
-        "slope waits for memory, and what bends below the flat no longer does; a point far below both waits "
-        "for something else.",
+        "slope waits for memory; right of its corner arithmetic is the slower clock, and what keeps a point "
+        "below the flat the picture does not say.",
     )
 
 

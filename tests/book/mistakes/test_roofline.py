@@ -679,7 +679,8 @@ def test_a_product_on_a_gpu_stands_where_its_text_says(on_h100):
 def test_attention_that_writes_stands_above_itself_and_one_that_reads_moves_right(on_h100):
     writes = [roofed(on_h100, f"attention of {n} writes") for n in (1, 16, 64)]
     assert len({one.intensity for one in writes}) == 1
-    assert writes[0].share < 0.1
+    assert "one sequence reaches 9% of the slope" in CELLS["accel-measured-attention"]
+    assert round(writes[0].share, 2) == 0.09
     assert round(writes[-1].share, 2) == 0.87
     reads = [roofed(on_h100, f"attention reads {n}") for n in (512, 2048, 8192)]
     assert reads[0].intensity < reads[1].intensity < reads[2].intensity
@@ -688,11 +689,13 @@ def test_attention_that_writes_stands_above_itself_and_one_that_reads_moves_righ
     assert reads[0].intensity < roofline.ridge(*ROOF)
     assert round(reads[0].share, 2) == 0.28
     assert round(float(reads[0].kernel.bytes) / 1e6) == 19
+    assert max(reads[0].sample.median, writes[0].sample.median) < 30e-6
 
 
 def test_what_a_graph_leaves_of_a_start_is_about_a_microsecond(on_h100):
-    assert 1e-6 < on_h100["add ten numbers", "graph"][0].median < 1.3e-6
-    assert on_h100["add ten numbers", "device"][0].median > 5e-6
+    assert "7.2 µs when launched and 1.2 when replayed" in CELLS["launch-recorded-rest"]
+    times = [on_h100["add ten numbers", clock][0].median for clock in ("device", "graph")]
+    assert [round(1e6 * one, 1) for one in times] == [7.2, 1.2]
 
 
 def test_the_products_of_the_large_layer_fetch_nearly_all_that_it_needs(on_h100):

@@ -102,3 +102,23 @@ def test_joules_are_of_one_call_and_are_left_out_where_nothing_tells_them(monkey
     assert accelerator._joules(int, 1, Queue()) == {}
     Told.parts = {"package 0": energy.MachinePart(50.0, None)}
     assert accelerator._joules(int, 1, Queue()) == {}
+
+
+def test_what_a_device_cannot_do_is_left_out_and_named(monkeypatch):
+    """PyTorch raises for fp8 on an A100; all that came before was lost once."""
+
+    def refuses():
+        raise RuntimeError(
+            "torch._scaled_mm is only supported on CUDA devices with capability >= 8.9"
+        )
+
+    def cases(torch, bench, shapes):
+        yield "product of 16, fp8", {"what": "product"}, refuses
+        yield "add", {"what": "start"}, lambda: None
+
+    for name in ("_squares", "_streams", "_products", "_attention", "_layers"):
+        monkeypatch.setattr(accelerator, name, lambda *_: ())
+    monkeypatch.setattr(accelerator, "_streams", cases)
+    found = accelerator.take(budget=1e-3, device=Queue(), place="cpu")
+    assert {one.label for one in found.samples} == {"add"}
+    assert found.note.endswith("Not here: product of 16, fp8.")
