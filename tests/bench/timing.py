@@ -4,8 +4,10 @@ The first rows want a quiet machine; hyperfine takes part where it is installed.
 from fixed seeds: they are the same anywhere.
 """
 
+import functools
 import json
 import math
+import os
 import random
 import shlex
 import shutil
@@ -29,12 +31,12 @@ COMMANDS = {
     "sleep 0.02": "sleep 0.02",
     "python -S": shlex.join([sys.executable, "-I", "-S", "-c", "pass"]),
 }
-# Of these what a loop adds by itself, 60 to 220 µs, is as good as nothing: as many runs, in fewer rounds.
+# Of these what a loop adds by itself, 60 to 220 µs, is as good as nothing; a sleep that varies by less
+# than a hundredth needs fewer rounds.
 LONGER = {
-    "sleep 0.2": "sleep 0.2",
-    "import numpy": shlex.join([sys.executable, "-I", "-c", "import numpy"]),
+    "sleep 0.2": ("sleep 0.2", 8),
+    "import numpy": (shlex.join([sys.executable, "-I", "-c", "import numpy"]), ROUNDS),
 }
-LONGER_ROUNDS = 8
 # 93 to 97 % is what intervals of 95 % may turn out to be.
 NEARLY = {"reference": 0.95, "least": 0.93 / 0.95, "limit": 0.97 / 0.95, "unit": "%"}
 
@@ -47,10 +49,10 @@ def rows():
         if shutil.which("hyperfine"):
             yield from beside_hyperfine(name, line)
             yield as_commands(name, line)
-    for name, line in LONGER.items():
-        yield from beside_a_loop(name, line, LONGER_ROUNDS)
+    for name, (line, rounds) in LONGER.items():
+        yield from beside_a_loop(name, line, rounds)
         if shutil.which("hyperfine"):
-            yield from beside_hyperfine(name, line, LONGER_ROUNDS)
+            yield from beside_hyperfine(name, line, rounds)
     yield from medians()
 
 
@@ -87,9 +89,10 @@ def against_torch(rounds=9):
 
 
 def beside_a_loop(name, line, rounds=ROUNDS):
-    """One run of each by turns: beside the loop that one writes, and one that silences what it starts.
+    """One run of each by turns: beside the loop one writes, one that silences its programs, a bare one.
 
-    `subprocess` opens /dev/null, as we do, and its own code takes some hundredths of a short run.
+    `subprocess` opens /dev/null, as we do, and its own code takes a hundredth of a short run and more. The
+    bare loop has none of it: what a process needs to be started and waited for, between two readings.
     """
     made, words = program(line), shlex.split(line)
     nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
@@ -97,13 +100,18 @@ def beside_a_loop(name, line, rounds=ROUNDS):
     def ours():
         return run(made).seconds
 
-    for kind, how in {"": {}, ", silenced": nothing}.items():
+    def bare():
+        start = time.perf_counter()
+        os.waitpid(os.posix_spawnp(words[0], words, os.environ), 0)
+        return time.perf_counter() - start
 
-        def loop(how=how):
-            start = time.perf_counter()
-            subprocess.run(words, **how)
-            return time.perf_counter() - start
+    def usual(**how):
+        start = time.perf_counter()
+        subprocess.run(words, **how)
+        return time.perf_counter() - start
 
+    loops = {"": usual, ", silenced": functools.partial(usual, **nothing), ", bare": bare}
+    for kind, loop in loops.items():
         pairs = [either_way(turn, ours, loop) for turn in range(rounds * RUNS)]
         yield by_turns(f"median, {name} / a loop of perf_counter{kind}", pairs, 1.01, 0.99)
 

@@ -24,7 +24,8 @@ PARTS = {
     # The first drawing of each chapter, on the step at which it opens.
     **{f"drawing-{slug}": (f"chapters/{slug}", ".sl-figure:has(.sl-stepper)") for slug in WRITTEN},
 }
-HIDDEN = {"book/status": "article table { display: none; }"}  # says when the book was built
+# Says when the book was built, and on which machine.
+HIDDEN = {"book/status": "article :is(table, .book-machine) { display: none; }"}
 # The theme keeps where the list of pages was scrolled to on the page before, or goes by fonts not yet there.
 UNSCROLLED = "document.querySelector('.bd-sidebar-primary')?.scrollTo(0, 0)"
 ICONS = "document.documentElement.classList.contains('fontawesome-i2svg-complete')"
