@@ -209,7 +209,8 @@ def waits(counts: Sequence[int], columns: Mapping[str, Sequence[float]], stamp: 
         tuple(series),
         stamp=stamp,
         see="Of each colour, the dashes are predicted and the points measured. How far apart a pair lies is "
-        "what the formula leaves out: what each bucket costs beside its bytes, and cores that are shared.",
+        "what the formula leaves out: what each bucket costs beside its bytes, cores that are shared, and two "
+        "buckets that travel at once.",
     )
 
 
@@ -299,8 +300,8 @@ def skewed(clocks: Sequence[float], late: float, stamp: Stamp) -> Chart:
             Points("not there yet", [0, begins[1]], [1, 1], "lane", tone=0),
         ),
         stamp=stamp,
-        see="Both bars end at nearly the same time, since nobody leaves before the last has come. The long "
-        "one is the wait of the rank that was in time.",
+        see="Both bars end at nearly the same time, since nobody leaves before the last has come. What "
+        "rank 0 spends there beyond rank 1 is its wait.",
     )  # fmt: skip
 
 

@@ -42,7 +42,7 @@ def sizes(plan: Plan) -> Chart:
         ]
     else:
         series = [
-            Points("if nothing were lost", workers, ideal, "dashed", tone=0),
+            Points("matrix products alone", workers, ideal, "dashed", tone=0),
             Points(within, workers, times, "band", tone=1, low=low, high=high),
             Points(label, workers, times, tone=1),
         ]
@@ -72,7 +72,7 @@ def sizes(plan: Plan) -> Chart:
         tuple(series),
         readouts,
         MODEL,
-        "Where the line leaves that of nothing lost, more is paid for than the model's matrix products. A "
+        "The wider the line lies above that of matrix products alone, the more is paid for something else. A "
         "size is safe where all of the band is under its limit, and a guess where only the line is."
         if whole and deadline is not None and len(rows) > 1
         else "",

@@ -110,7 +110,7 @@ def reading_rates(recording: Recording) -> Chart:
         Axis("GB/s per worker", low=0.0),
         tuple(series),
         stamp=recording.samples[0].stamp,
-        see="Where both colors have a mark at the same bytes, one is less than a tenth above the other: it "
+        see="Where both colours have a mark at the same bytes, one is less than a tenth above the other: it "
         "is the bytes of its own that slow a worker down, and hardly the other worker.",
     )
 

@@ -196,8 +196,8 @@ def rates(
             ),
         ),
         stamp=stamp,
-        see="Points of one color have the same batch per worker, so only they form one study. A point far "
-        "from its neighbors of the same color asks to be measured again.",
+        see="Points of one colour have the same batch per worker, so only they form one study. A point far "
+        "from its neighbours of the same colour asks to be measured again.",
     )
 
 
@@ -258,7 +258,7 @@ def batch_trade(least_steps: float, least_samples: float, batches: ArrayLike) ->
 def two_losses(
     workers: float, *, fixed: float, sample: float, critical: float, least_steps: float
 ) -> Chart:
-    """Hours to a target over the batch, and the two terms of them that the batch moves."""
+    """Hours to a target over the batch: what no batch changes of them, and the two terms that it moves."""
     job = {"fixed": fixed, "sample": sample, "critical": critical}
     best = max(round(float(study.fastest_batch(workers, **job))), 1)
     batches = np.unique([*np.geomspace(max(best / 8, 1), best * 8, 41).round(), best])
@@ -272,6 +272,13 @@ def two_losses(
         Axis("hours", low=0.0, high=float(seconds.max()) / 3600 * 1.05),
         (
             Points("all of it", batches, seconds / 3600, tone=3),
+            Points(
+                "what no batch changes",
+                batches,
+                np.full(len(batches), hours * (fixed + sample * critical / workers)),
+                "dashed",
+                tone=0,
+            ),
             Points(
                 "overhead of the added steps", batches, hours * fixed * critical / batches, tone=1
             ),
@@ -287,8 +294,8 @@ def two_losses(
             ),
         ),
         stamp=MODEL,
-        see="One term falls with the batch and one grows. Where they cross, their sum is least, and around "
-        "it the curve is flat: twice the batch, or half of it, costs little.",
+        see="One term falls with the batch and one grows. Where they cross, the sum of the two is least, and "
+        "so is all of it; around it the curve is flat: twice the batch, or half of it, costs little.",
     )
 
 
@@ -332,10 +339,11 @@ def plane(power: float, critical: float = 8192, overhead: float = 0.02) -> Chart
     """Workers and batch as a map: what bounds a job, its fastest batch, and a path of growth."""
     job = {"fixed": overhead, "sample": SAMPLE, "critical": critical}
     path = BATCH * (FLEET / START) ** power
+    held = path >= FLEET  # with fewer samples some workers have none
     kept = BUSY / (1 - BUSY) * overhead / SAMPLE  # samples of a worker
     fastest = np.asarray(study.fastest_batch(FLEET, **job))
     series = [
-        Points("your path", FLEET, path, "joined", tone=2),
+        Points("your path", FLEET[held], path[held], "joined", tone=2),
         Points("fastest batch", FLEET, fastest, tone=3),
         *(_contour(times, **job) for times in (INNER, OUTER)),
         Points(f"machines {BUSY:.0%} busy", FLEET, kept * FLEET, tone=1),

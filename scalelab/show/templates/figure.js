@@ -121,9 +121,9 @@
   const begin = () => {
     sliders.forEach((slider) => { slider.value = home(slider); }); // browsers remember positions over a reload
     const moved = able.filter(nearest);
-    const named = (moved.length ? moved : able).map((slider) => slider.ariaLabel).join(", ");
+    const names = (moved.length ? moved : able).map((slider) => slider.ariaLabel.split(",")[0]); // without the unit
     page.textContent = `${moved.length ? "your" : "My"} hardware`;
-    said.replaceChildren(...(moved.length ? ["Starts nearest to ", page, `: ${named}.`] : [`Set the ${named} to yours: `, page, "."]));
+    said.replaceChildren(...(moved.length ? ["Starts nearest to ", page, `: ${names.join(", ")}.`] : [`Set the ${names.join(" and the ")} to yours: `, page, "."]));
     if (moved.length || (root && able.length)) figure.querySelector(".sl-controls").append(said); else said.remove();
   };
   begin();

@@ -1,4 +1,7 @@
-"""Tell what a cell prints in columns from what it prints in sentences; a phone wraps the sentences."""
+"""What a phone must know of a text: which outputs stand in columns, and that no line begins with the dot of a level.
+
+It wraps what is printed in sentences, and scrolls what stands in columns.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,17 @@ def in_columns(printed: str) -> bool:
 
 
 def mark(app, doctree):
-    """Give what stands in columns a class of its own."""
+    """Give what stands in columns a class of its own, and hold the dot of a level beside the word before."""
     for block in doctree.findall(nodes.literal_block):
         if "output" in block["classes"] and in_columns(block.astext()):
             block["classes"].append("columns")
+    for title in doctree.findall(nodes.title):
+        for text in title.findall(nodes.Text):
+            if text.endswith(" · "):
+                text.parent.replace(text, nodes.Text(f"{text[:-3]}\xa0· "))
 
 
 def setup(app):
     """Connect the above to Sphinx."""
-    app.connect("doctree-read", mark)
+    app.connect("doctree-read", mark, priority=400)  # before the theme and the search read the titles
     return {"parallel_read_safe": True, "parallel_write_safe": True}
