@@ -1,6 +1,6 @@
-"""What a phone must know of a text: which outputs stand in columns, and that no line begins with the dot of a level.
+"""What a phone must know of a text: which outputs stand in columns, and what may not begin a line.
 
-It wraps what is printed in sentences, and scrolls what stands in columns.
+That is the dot before a level. It wraps what is printed in sentences, and scrolls what stands in columns.
 """
 
 from __future__ import annotations
@@ -38,5 +38,7 @@ def mark(app, doctree):
 
 def setup(app):
     """Connect the above to Sphinx."""
-    app.connect("doctree-read", mark, priority=400)  # before the theme and the search read the titles
+    app.connect(
+        "doctree-read", mark, priority=400
+    )  # before the theme and the search read the titles
     return {"parallel_read_safe": True, "parallel_write_safe": True}

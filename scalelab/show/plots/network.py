@@ -209,8 +209,8 @@ def waits(counts: Sequence[int], columns: Mapping[str, Sequence[float]], stamp: 
         tuple(series),
         stamp=stamp,
         see="Of each colour, the dashes are predicted and the points measured. How far apart a pair lies is "
-        "what the formula leaves out: what each bucket costs beside its bytes, cores that are shared, and two "
-        "buckets that travel at once.",
+        "what the formula leaves out: what each bucket costs beside its bytes, cores that are shared, "
+        "and two buckets that travel at once.",
     )
 
 
