@@ -426,7 +426,8 @@ def test_where_the_line_of_a_plan_leaves_the_dashed_one_devices_may_be_computing
     row = planned.rows[0]
     assert row.time.computing > 0.98 * row.seconds
     assert row.efficiency < 0.92
-    assert "more is paid for than the model's matrix products" in show.plots.plan.sizes(planned).see
+    see = show.plots.plan.sizes(planned).see
+    assert "above that of matrix products alone, the more is paid for something else" in see
 
 
 def test_on_16_of_the_workers_of_section_41_6_a_third_of_the_time_does_not_divide():

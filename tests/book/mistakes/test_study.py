@@ -252,7 +252,7 @@ def test_a_path_of_strong_scaling_goes_on_where_workers_have_no_sample_and_says_
 
 def test_the_public_table_without_a_constant_batch_has_three_batches_of_a_worker():
     """One of them alone is a study; what is different about the row of 32 nobody knows."""
-    (said,) = (text for text in chapter("03_study").markdown if "18% below its neighbors" in text)
+    (said,) = (text for text in chapter("03_study").markdown if "18% below its neighbours" in text)
     named = re.search(r"through (\w+) batches of a worker, and one row that nobody", said)[1]
     code = cell("03_study", "mpt_a100")
     load = re.search(r'data\.load\("(.*?)"\)', code)[1]

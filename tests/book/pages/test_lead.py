@@ -16,7 +16,7 @@ HTML = ROOT / "_build" / "html"
 KEY = re.compile(r"\b[a-z]{3,}(19|20)\d\d\b")  # of a source, as amdahl1967
 
 
-@pytest.mark.parametrize("name", ["lead", "sections", "columns"])
+@pytest.mark.parametrize("name", ["lead", "sections", "narrow"])
 def test_the_examples_of_an_extension_hold(name):
     failed, tried = doctest.testmod(extension(name))
     assert (failed, tried > 0) == (0, True)
