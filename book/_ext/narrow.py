@@ -38,7 +38,6 @@ def mark(app, doctree):
 
 def setup(app):
     """Connect the above to Sphinx."""
-    app.connect(
-        "doctree-read", mark, priority=400
-    )  # before the theme and the search read the titles
+    # Before the search reads the titles.
+    app.connect("doctree-read", mark, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

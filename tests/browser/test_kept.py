@@ -129,6 +129,8 @@ def test_every_figure_that_follows_leads_to_the_panel_and_others_do_not(stranger
         assert links.count() == count, name
         assert all(note.endswith(" to yours: My hardware.") for note in notes(stranger))
     stranger.open((book / "chapters" / "09_cost.html").as_uri())
+    (note,) = notes(stranger)  # of two names, both without their units
+    assert note == "Set the dollars per GPU and hour and the network to yours: My hardware."
     stranger.page.locator(".sl-mine a").click()
     expect(stranger.page.locator("#hardware-panel")).to_be_visible()
 

@@ -241,10 +241,12 @@ def test_what_a_little_more_work_than_weak_buys_is_said_with_its_number():
     assert "a quarter with the other sliders" in said
 
 
-def test_a_path_of_strong_scaling_goes_on_where_workers_have_no_sample_and_says_so():
+def test_a_path_of_strong_scaling_ends_where_workers_would_have_no_sample_and_the_text_says_where():
     path = next(one for one in figures.plane(0.0).series if one.label == "your path")
-    assert (path.y < path.x)[path.x > 512].all()
-    assert (path.y >= path.x)[path.x <= 512].all()
+    assert (path.y >= path.x).all()
+    assert (path.x[0], path.x[-1]) == (8, 512)
+    steep = next(one for one in figures.plane(1.0).series if one.label == "your path")
+    assert steep.x[-1] == 4096
     text = "\n".join(chapter("03_study").markdown)
     assert "however many workers share them, up to 512." in text
     assert "Below the lowest dashed line some workers would have no sample" in text

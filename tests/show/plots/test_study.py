@@ -84,3 +84,11 @@ def test_the_steepest_share_more_than_doubles_and_the_flat_one_stays():
     assert flat.y == pytest.approx(flat.y[0])
     assert (steep.y[1:] > 2 * steep.y[:-1]).all()
     assert flat.y[0] == steep.y[0]
+
+
+def test_what_no_batch_changes_and_the_two_terms_are_all_of_it():
+    job = {"fixed": 0.02, "sample": 0.002, "critical": 8192, "least_steps": 10_000}
+    whole, *parts, best = study.two_losses(512, **job).series
+    assert len(parts) == 3
+    assert np.sum([one.y for one in parts], axis=0) == pytest.approx(whole.y)
+    assert best.y == pytest.approx(min(whole.y))
