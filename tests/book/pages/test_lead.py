@@ -43,12 +43,12 @@ def test_the_dot_of_a_level_begins_no_line():
     ).select("h2")
     levels = [title.get_text() for title in titles if "·" in title.get_text()]
     assert len(levels) > 5
-    assert [title for title in levels if "\xa0· " not in title] == []
+    assert [title for title in levels if "\xa0·" not in title] == []
 
 
 def test_who_wrote_it_is_said_in_one_sentence():
     page = BeautifulSoup((HTML / "chapters/04_tail.html").read_text("utf-8"), "html.parser")
-    assert page.select_one(".component-author").get_text() == "By the scalelab authors"
+    assert page.select_one(".component-author").get_text().strip() == "By the scalelab authors"
 
 
 def test_every_page_says_what_it_is_about_in_one_line():
