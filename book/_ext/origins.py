@@ -34,8 +34,6 @@ def cells(name: str) -> dict[str, list[str]]:
     found = {"peak": one["peaks"][fastest], "memory": one["bandwidth"]}
     if "memory" in one:
         found["capacity"] = one["memory"]
-    if "link" in one:
-        found["link"] = written["links"][one["link"]]["bandwidth"]
     return found
 
 
@@ -43,7 +41,7 @@ def shared(name: str) -> dict[str, list[str]]:
     """Return the numbers of a device by the source that has them.
 
     >>> shared("H100 SXM")
-    {'h100 sheet': ['peak', 'memory', 'link'], 'nvml': ['capacity']}
+    {'h100 sheet': ['peak', 'memory'], 'nvml': ['capacity']}
     """
     by_source: dict[str, list[str]] = {}
     for number, (_, source, *_) in cells(name).items():

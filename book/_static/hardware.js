@@ -3,8 +3,8 @@
   const KEY = "scalelab-hardware";
   const form = document.querySelector("#hardware-panel");
   if (!form) return;
-  const scales = { peak: 1e12, bandwidth: 1e12, memory: 1e9, link: 1e9, network: 1e9, latency: 1e-6, price: 1 }; // what a field is written in
-  const fields = Object.keys(scales), sheet = ["peak", "bandwidth", "memory", "link"]; // what a device brings along
+  const scales = { peak: 1e12, bandwidth: 1e12, memory: 1e9, network: 1e9, latency: 1e-6, price: 1 }; // what a field is written in
+  const fields = Object.keys(scales), sheet = ["peak", "bandwidth", "memory"]; // what a device brings along
   const said = form.querySelector("output");
   const device = form.elements.device;
 
@@ -13,8 +13,7 @@
     device.value = [...device.options].some((one) => one.value === known.device) ? known.device : "";
     fields.forEach((name) => { form.elements[name].value = known[name] > 0 ? Number((known[name] / scales[name]).toPrecision(6)) : ""; });
     const ridge = (way) => Number((known.peak / known[way]).toPrecision(3)).toLocaleString("en");
-    const wires = ["link", "network"].filter((way) => known.peak > 0 && known[way] > 0);
-    const more = wires.map((way) => `, ${ridge(way)} by the ${way}`).join("");
+    const more = known.peak > 0 && known.network > 0 ? `, ${ridge("network")} by the network` : "";
     said.textContent = known.ridge > 0
       ? `Kept in this browser. The ridge of this device is ${ridge("bandwidth")} FLOP per byte by its memory${more}.`
       : Object.keys(known).length ? "Kept in this browser." : "Nothing is kept.";
@@ -32,7 +31,7 @@
 
   device.addEventListener("change", () => {
     const chosen = device.selectedOptions[0].dataset;
-    // A device without a link has none, whatever the one before it had.
+    // A device without a number has none, whatever the one before it had.
     if (device.value) sheet.forEach((name) => { form.elements[name].value = chosen[name] ?? ""; });
     keep();
   });

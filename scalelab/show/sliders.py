@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ipywidgets import VBox
 
 # In SI units: FLOP/s, bytes per second of memory, both as FLOP per byte, bytes that it holds, bytes per
-# second of the link in one direction and of the network, seconds of a message, dollars per device-hour.
+# second of the network, seconds of a message, dollars per device-hour.
 # `book/_static/hardware.js` keeps them.
-FOLLOWED = ("peak", "bandwidth", "ridge", "memory", "link", "network", "latency", "price")
+FOLLOWED = ("peak", "bandwidth", "ridge", "memory", "network", "latency", "price")
 MOST_FRAMES = 1500  # more would make a page heavier than its figure is worth
 REPLAY = "SCALELAB_FIGURES"  # the book's build sets it to "replay"
 

@@ -65,9 +65,6 @@ def test_the_list_says_what_the_catalogue_says(name):
     assert ("data-memory" in option.attrs) == (device.memory is not None)
     if device.memory:
         assert float(option["data-memory"]) * 1e9 == pytest.approx(device.memory, rel=5e-4)
-    assert ("data-link" in option.attrs) == (device.link is not None)
-    if device.link:
-        assert float(option["data-link"]) * 1e9 == pytest.approx(device.link.bandwidth)
 
 
 def test_the_page_says_which_figures_follow_and_what():
@@ -91,9 +88,9 @@ def test_the_page_says_which_figures_follow_and_what():
 def test_every_number_of_the_panel_has_a_source_with_an_address_and_a_date(name):
     origins, option = extension("origins"), OPTIONS[name]
     cells = origins.cells(name)
-    shown = {"peak": "peak", "memory": "bandwidth", "capacity": "memory", "link": "link"}
+    shown = {"peak": "peak", "memory": "bandwidth", "capacity": "memory"}
     assert {shown[one] for one in cells} == {key[5:] for key in option.attrs if key[:5] == "data-"}
-    scale = {"peak": 1e12, "memory": 1e12, "capacity": 1e9, "link": 1e9}
+    scale = {"peak": 1e12, "memory": 1e12, "capacity": 1e9}
     for number, cell in cells.items():
         told = float(option[f"data-{shown[number]}"]) * scale[number]
         assert catalogue.value(cell) == pytest.approx(told, rel=5e-4)
@@ -116,10 +113,6 @@ def test_numbers_of_the_text_are_those_of_the_figures_and_the_catalogue():
     assert (
         f"section 3.9 with {cost.LINK.start / 8:g} GB/s, a card of {cost.LINK.start:g} Gbit" in TEXT
     )
-    bridge = hardware.link("NVLink 3 bridge").bandwidth / 1e9
-    assert f"a bridge carries {bridge:g} GB/s" in TEXT
-    for name, times, each in (("MI300X", 7, 64e9), ("TPU v5e", 4, 50e9)):
-        assert hardware.device(name).link.bandwidth == pytest.approx(times * each)
 
 
 def test_what_fits_starts_near_every_device_of_the_list_that_has_memory_of_its_own():

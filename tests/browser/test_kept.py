@@ -162,7 +162,6 @@ def notes(one):
 @pytest.mark.thorough
 def test_wire_and_price_move_the_figures_of_network_and_cost_until_they_are_forgotten(panel, book):
     """Stops nearest on a logarithmic scale; a reload keeps them, clearing restores what is printed."""
-    panel.page.get_by_label("Link to the next").fill("450")
     panel.page.get_by_label("Network between").fill("14")  # 112 Gbit/s
     panel.page.get_by_label("Latency").fill("3")
     panel.page.get_by_label("Price").fill("3.1")
@@ -188,22 +187,28 @@ def test_wire_and_price_move_the_figures_of_network_and_cost_until_they_are_forg
     assert not any("Starts" in note for note in notes(panel))
 
 
-def test_a_device_brings_its_link_along_and_one_without_leaves_none(panel):
-    device, link = panel.page.get_by_label("Device", exact=True), panel.page.get_by_label("Link to")
-    said = panel.page.locator("#hardware-panel output")
+def test_a_device_brings_its_memory_along_and_one_without_leaves_none(panel):
+    device = panel.page.get_by_label("Device", exact=True)
+    memory = panel.page.get_by_label("Memory capacity")
     device.select_option("H100 SXM")
-    assert link.input_value() == "450"
-    assert "is 295 FLOP per byte by its memory, 2,200 by the link." in said.inner_text()
-    device.select_option("RTX 4090")
-    assert link.input_value() == ""
-    assert "link" not in kept(panel)
-    assert said.inner_text().endswith("is 164 FLOP per byte by its memory.")
+    assert memory.input_value() == "85.52"
+    device.select_option("EPYC 9654")
+    assert memory.input_value() == ""
+    assert "memory" not in kept(panel)
+
+
+def test_the_ridge_is_told_by_the_memory_and_where_it_is_known_by_the_network(panel):
+    said = panel.page.locator("#hardware-panel output")
+    panel.page.get_by_label("Device", exact=True).select_option("H100 SXM")
+    assert said.inner_text().endswith("is 295 FLOP per byte by its memory.")
+    panel.page.get_by_label("Network between").fill("50")
+    panel.page.get_by_label("Network between").press("Tab")
+    assert said.inner_text().endswith("by its memory, 19,800 by the network.")
 
 
 @pytest.mark.thorough
-def test_nvlink_is_never_taken_for_the_network(panel, book):
+def test_a_device_moves_neither_the_network_nor_the_price(panel, book):
     panel.page.get_by_label("Device", exact=True).select_option("H100 SXM")
-    assert kept(panel)["link"] == pytest.approx(450e9)
     for name, usual in USUAL.items():  # no list knows the network
         starts(panel, book, name, usual)
 
@@ -214,10 +219,10 @@ def test_a_price_or_a_latency_leaves_the_device_chosen(panel):
         panel.page.get_by_label(field).fill("4")
         panel.page.get_by_label(field).press("Tab")
     assert kept(panel)["device"] == "H100 SXM"
-    assert kept(panel)["link"] == pytest.approx(450e9)
+    assert kept(panel)["memory"] == pytest.approx(85.52e9)
     assert kept(panel)["latency"] == pytest.approx(4e-6)
-    panel.page.get_by_label("Link to the next").fill("200")
-    panel.page.get_by_label("Link to the next").press("Tab")
+    panel.page.get_by_label("Memory capacity").fill("200")
+    panel.page.get_by_label("Memory capacity").press("Tab")
     assert "device" not in kept(panel)
 
 
