@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import chain
 from pathlib import Path
 
 from scalelab import data
@@ -26,6 +27,7 @@ from tests.bench import Row
 
 TRIALS = 2000
 ROUNDS, RUNS = 25, 24
+FEW = 4  # runs that each has in a turn: within a second or two a machine hardly changes its pace
 MANY, COMMAND_TURNS = 100, 6
 COMMANDS = {
     "sleep 0.02": "sleep 0.02",
@@ -117,10 +119,11 @@ def beside_a_loop(name, line, rounds=ROUNDS):
 
 
 def beside_hyperfine(name, line, rounds=ROUNDS):
-    """As many runs of each by turns, so that the intervals are of one width; all that each needs for them.
+    """As many runs of each, a few by turns; all that each needs for them, and how wide they leave the median.
 
     To stop at a width that the other reached by luck would be no race: twice the runs were needed for it.
     """
+    turns, together = rounds * RUNS // FEW, RUNS // FEW
 
     def timed(runs):
         start = time.perf_counter()
@@ -129,17 +132,16 @@ def beside_hyperfine(name, line, rounds=ROUNDS):
 
     def ours():
         race = Race([program(line)])
-        return timed(lambda: race.run(runs=RUNS, warmup=1).samples[0].seconds)
+        return timed(lambda: race.run(runs=FEW, warmup=1).samples[0].seconds)
 
-    turns = [
-        either_way(turn, ours, lambda: timed(lambda: hyperfine(line))) for turn in range(rounds)
-    ]
-    seconds = [(one, other) for (one, _), (other, _) in turns]
+    both = [either_way(turn, ours, lambda: timed(lambda: hyperfine(line))) for turn in range(turns)]
+    seconds = [(one, other) for (one, _), (other, _) in both]
     medians = [(statistics.median(one), statistics.median(other)) for one, other in seconds]
     yield by_turns(f"median, {name} / hyperfine -N", medians, 1.01, 0.99)
-    walls = [(one, other) for (_, one), (_, other) in turns]
-    yield by_turns(f"time for {RUNS} runs, {name} / hyperfine -N", walls, 1)
-    widths = [(stats.margin(one), stats.margin(other)) for one, other in seconds]
+    walls = [(one, other) for (_, one), (_, other) in both]
+    yield by_turns(f"time for {FEW} runs, {name} / hyperfine -N", walls, 1)
+    groups = [zip(*seconds[at : at + together], strict=True) for at in range(0, turns, together)]
+    widths = [tuple(stats.margin(list(chain(*runs))) for runs in group) for group in groups]
     row = by_turns(f"interval of {RUNS} runs, {name} / hyperfine -N", widths, math.inf)
     yield row._replace(unit="%")
 
@@ -176,7 +178,7 @@ def hyperfine(line):
     """Return the seconds of every run."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "runs.json")
-        how = ["--style", "none", "--runs", str(RUNS), "--warmup", "1", "--export-json", file]
+        how = ["--style", "none", "--runs", str(FEW), "--warmup", "1", "--export-json", file]
         subprocess.run(["hyperfine", "-N", *how, line], check=True, capture_output=True)
         return json.loads(file.read_text())["results"][0]["times"]
 
