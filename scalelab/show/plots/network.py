@@ -320,19 +320,22 @@ def exposed(
         Axis("buckets", log=True, ticks=(1, 4, 16, 64, 256)),
         Axis("exposed, ms", low=0),
         (
-            Points("exposed", counts, 1e3 * waits, tone=1),
-            Points("the last bucket alone", counts, 1e3 * each, "dashed", tone=3),
+            # An area, for a line of its own would lie on the two of which it is the higher.
             Points(
-                "the queue of all buckets",
+                "exposed",
                 counts,
-                1e3 * np.maximum(queue, 0),
-                "dashed",
-                tone=2,
+                1e3 * waits,
+                "band",
+                tone=1,
+                low=np.zeros(counts.size),
+                high=1e3 * waits,
             ),
+            Points("the last bucket alone", counts, 1e3 * each, tone=3),
+            Points("the queue of all buckets", counts, 1e3 * np.maximum(queue, 0), tone=2),
             Points("best", [best], [1e3 * least], "points", tone=4),
         ),
         stamp=MODEL,
-        see="What is exposed follows the higher of the two dashed curves: on the left one bucket that is too "
+        see="What is exposed reaches up to the higher of the two curves: on the left one bucket that is too "
         "large, on the right a queue of them that is too long. In between, the exchange keeps up with the "
         "pass, and the curve of the queue lies at zero.",
     )
@@ -432,16 +435,19 @@ def clocks(box: str, tokens: float) -> Chart:
     many = ledger.ledger(LAYER, tokens, 16 * node.count)["DDP"].intensity
     experts = rows["expert"].intensity
     at = np.union1d(np.geomspace(30, 3e5, 41), [peak / b for b in ways.values()])
-    # All have the same flat, so the slower ways end where they meet it.
-    last = {name: at[-1] if name == "memory" else peak / b for name, b in ways.items()}
+    # All have the same flat, which is drawn once and in no way's colour; each slope ends where it meets it.
+    flat = at[at >= min(peak / b for b in ways.values())]
     series = [
-        Points(
-            f"roof of {name}",
-            at[at <= last[name]],
-            roofline.attainable(at[at <= last[name]], peak, b) / 1e12,
-            tone=tone,
-        )
-        for tone, (name, b) in enumerate(ways.items(), 1)
+        Points("peak, a roof of all three", flat, np.full(flat.size, peak / 1e12), tone=0),
+        *(
+            Points(
+                f"roof of {name}",
+                at[at <= peak / b],
+                roofline.attainable(at[at <= peak / b], peak, b) / 1e12,
+                tone=tone,
+            )
+            for tone, (name, b) in enumerate(ways.items(), 1)
+        ),
     ]
     points = {
         ("weights", "from memory"): (float(tokens), "memory"),
@@ -451,24 +457,25 @@ def clocks(box: str, tokens: float) -> Chart:
         ("tensor parallel", "by card"): (states, "card"),
         ("experts", "by card"): (experts, "card"),
     }
-    # What is sent has a colour; the way is the roof that it lies on.
-    for what, tone in (("weights", 1), ("gradients", 4), ("tensor parallel", 5), ("experts", 0)):
+    # What is sent has a colour, its way's where it goes only one; the way is the roof that it lies on.
+    for what, tone in (("weights", 1), ("gradients", 4), ("tensor parallel", 5), ("experts", 3)):
         sent = sorted((x, ways[by]) for (one, _), (x, by) in points.items() if one == what)
         reached = [roofline.attainable(x, peak, b) / 1e12 for x, b in sent]
         series.append(Points(what, [x for x, _ in sent], reached, "points", tone=tone))
     return Chart(
         f"A GPU of a {box} and its three clocks, {int(tokens):,} tokens in a step",
         Axis("FLOP per byte that goes this way", True, 30, ticks=(100, 1e3, 1e4, 1e5)),
-        Axis("at most, TFLOP/s", True, 1, 2500, ticks=(1, 10, 100, 1000)),
+        Axis("at most, TFLOP/s", True, 0.6, 4000, ticks=(1, 10, 100, 1000)),
         tuple(series),
         {
-            f"{what}, {by}": f"{x:,.0f} FLOP/B, ridge {peak / ways[way]:,.0f}"
+            f"{what}, {by}": f"{x:,.0f} FLOP/B, ridge\N{NO-BREAK SPACE}{peak / ways[way]:,.0f}"
             for (what, by), (x, way) in points.items()
         },
         MODEL,
         "A point on the flat roof, past its ridge, belongs to a link that keeps up with the computing, and "
-        "one on a slope to a link that does not. Points that stand still while the tokens change are those "
-        "that no batch helps.",
+        "one on a slope to a link that does not. Of two points of one colour the left or upper one goes by "
+        "NVLink, the other by card. Points that stand still while the tokens change are those that no batch "
+        "helps.",
     )
 
 

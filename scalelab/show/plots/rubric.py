@@ -207,7 +207,7 @@ def exchanged(*studies: Passes, workers: int) -> Chart:
         rows[study.title] = {"exchange alone": sent, "all else, waiting included": rest}
     return bars.stacked(
         f"{workers} workers: what a larger batch does to the exchange, and to the rest",
-        "s",
+        "seconds",
         rows,
         studies[0].passes[0].stamp,
         "The first part falls with the number of exchanges, and so does what is done for each of them in the "
@@ -294,7 +294,7 @@ def slower(loads: Mapping[str, ArrayLike], promise: float, stamp: Stamp | None =
     right = max(right, 1.2e3 * promise)
     return Chart(
         "How many answers took longer",
-        Axis("ms", log=True, low=0.9 * left, high=1.1 * right),
+        Axis("milliseconds until the answer", log=True, low=0.9 * left, high=1.1 * right),
         Axis("answers that took longer, %", log=True),
         (
             *series,

@@ -71,6 +71,10 @@ def test_what_is_exposed_is_the_higher_of_its_two_reasons_and_least_at_the_best(
         each = 14 * 30e-6 + 1.75 * 100e6 / count / 10e9
         assert one == pytest.approx(1e3 * each)
         assert y == pytest.approx(max(one, all_of_them))
+    # Drawn as a line, it lay on the other two, and in the dark was one with them.
+    assert waits.kind == "band"
+    assert waits.high.tolist() == waits.y.tolist()
+    assert not waits.low.any()
     best = drawn(chart, "best")
     assert best.x == overlap.best_buckets(100e6, 0.030, 8, SLOW)
     assert best.y <= min(waits.y)
@@ -206,13 +210,30 @@ def test_a_few_rows_and_all_of_them_are_drawn_as_they_were_published():
 @pytest.mark.parametrize(
     ("box", "tokens", "peak"), [("DGX H100", 256, 989.5), ("DGX B200", 65536, 2250)]
 )
-def test_no_two_roofs_of_the_clocks_share_a_flat(box, tokens, peak):
+def test_the_roofs_of_the_clocks_share_a_flat_of_no_ones_colour(box, tokens, peak):
+    """Drawn in the colour of memory, it did not tell of which link a point on it is."""
     chart = figures.clocks(box, tokens)
-    memory, *slower = (one for one in chart.series if one.label.startswith("roof"))
-    assert memory.y[-1] == pytest.approx(peak)
-    for one in slower:
+    flat, roofs = chart.series[0], [one for one in chart.series if one.label.startswith("roof")]
+    assert flat.y == pytest.approx([peak] * flat.x.size)
+    assert flat.tone not in {one.tone for one in chart.series[1:]}
+    assert flat.x[0] == pytest.approx(min(one.x[-1] for one in roofs))
+    for one in roofs:
         assert np.diff(np.log(one.y)) == pytest.approx(np.diff(np.log(one.x)))
         assert one.y[-1] == pytest.approx(peak)  # each ends on the flat
+
+
+@pytest.mark.parametrize("box", figures.BOX.values)
+def test_of_two_points_of_a_colour_the_left_or_upper_one_goes_by_nvlink(box):
+    for tokens in (64, 1024, 16384):
+        chart = figures.clocks(box, tokens)
+        assert all(chart.y.low < y < chart.y.high / 1.5 for one in chart.series for y in one.y)
+        told = {name: float(x.split()[0].replace(",", "")) for name, x in chart.readouts.items()}
+        gradients, states = (drawn(chart, label) for label in ("gradients", "tensor parallel"))
+        by_link, by_card = (x for name, x in told.items() if name.startswith("gradients"))
+        assert gradients.x == pytest.approx([by_link, by_card], abs=0.5)
+        assert by_link < by_card
+        assert states.x[0] == states.x[1]
+        assert max(states.y) == pytest.approx(chart.series[0].y[0])  # NVLink keeps up
 
 
 @pytest.mark.parametrize("box", figures.BOX.values)
@@ -221,7 +242,7 @@ def test_tensor_parallelism_keeps_up_inside_each_box_and_nowhere_outside(box):
     said = figures.clocks(box, 1024).readouts
     for way, keeps_up in (("NVLink", True), ("card", False)):
         told = said[f"tensor parallel, by {way}"].replace(",", "")
-        sent, ridge = map(float, re.search(r"^(\d+) FLOP/B ridge (\d+)$", told).groups())
+        sent, ridge = map(float, re.search(r"^(\d+) FLOP/B ridge\s(\d+)$", told).groups())
         assert (sent > 2 * ridge, sent < ridge / 2) == (keeps_up, not keeps_up), told
 
 

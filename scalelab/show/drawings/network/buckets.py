@@ -163,7 +163,7 @@ def _axis(job, now):
         yield Shape(f"tick {tick}", "text", x, bottom + 10, text=word, align=align)
     rows = {"backward pass": _PASS, "exchange": _WIRE, "the step waits": _STEP}
     for name, y in (rows | {"the bucket that fills": _FILLS}).items():
-        yield Shape(f"name of {name}", "text", _LEFT, y - 17, text=name, align="start")
+        yield Shape(f"name of {name}", "text", _LEFT, y - 18.5, text=name, align="start")
 
 
 def _layers(job, now):
