@@ -23,6 +23,7 @@ _MOST = 1_000_000
 _AGAIN = "they are how long the second copy of each request would keep a server busy, in seconds"
 _DELAY = "it is how long a request waits for its answer before it is sent again, in seconds"
 _BUDGET = "it is the share of requests that may be sent again"
+_SHARED = "it counts the servers that share the queue"
 _OF_A_POOL = "it counts the servers of a pool"
 _POOLS = "it counts the pools, each with a queue of its own"
 _SAVED = 50.0  # copies that a budget may save up for a bad moment
@@ -53,7 +54,7 @@ class Visit:
 
 
 def waiting(arrivals: Numbers, service: Numbers, servers: int = 1) -> Floats:
-    """How long each request waits for the first of c servers that is free, in the order of arrival.
+    """How long each request waits until one of c servers is free, in order of arrival.
 
     Source: the definition; for one server it is Lindley's recursion of 1952,
     doi:10.1017/S0305004100027638. Section 3.4.
@@ -62,10 +63,11 @@ def waiting(arrivals: Numbers, service: Numbers, servers: int = 1) -> Floats:
     array([0., 2., 2., 2.])
     """
     come, takes = _in_order(arrivals=(arrivals, _ARRIVALS), service=(service, _SERVICE))
-    servers = whole("servers", servers, "it counts the servers that share the queue", 1, _MOST)
+    servers = whole("servers", servers, _SHARED, 1, _MOST)
     free = [0.0] * min(servers, len(come))
     waited = np.empty(len(come))
-    for i, (arrival, seconds) in enumerate(zip(come.tolist(), takes.tolist(), strict=True)):
+    requests = zip(come.tolist(), takes.tolist(), strict=True)
+    for i, (arrival, seconds) in enumerate(requests):
         start = max(arrival, free[0])
         heapq.heapreplace(free, start + seconds)
         waited[i] = start - arrival

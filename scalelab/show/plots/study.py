@@ -329,9 +329,9 @@ def more_data(
             for tone, (name, one) in enumerate(hours.items())
         ),
         stamp=MODEL,
-        see="On few workers the samples decide, and the upper three nearly agree. On many it is the steps, "
-        "one after another: only where the critical batch grows as much as the samples, the fewest that will "
-        "do are as few as today.",
+        see="On few workers the samples decide, and the upper three nearly agree. On many the steps "
+        "decide, which follow one another: only where the critical batch grows as much as the samples, the "
+        "least number of steps stays that of today.",
     )
 
 

@@ -244,12 +244,12 @@ def tails(
     if promise:
         share, limit = 1 - promise[0], 1e3 * promise[1]
         ends = [min(one.x.min() for one in series), max(one.x.max() for one in series)]
-        rare, late = f"{share:.3%}", f"{limit:g} ms"
+        rare, late = f"{share:.2g}", f"{limit:g} ms"  # the share as its axis has it
         series.append(
             Points(f"{rare} of the requests", ends, [share] * 2, "dashed", tone=0, end=rare)
         )
         series.append(Points(late, [limit] * 2, [least, 0.5], "dashed", tone=0, end=late))
-        high = 1.9 * max(ends)  # room for a name
+        high = 2.2 * max(ends)  # room for a name
     powers = 10.0 ** -np.arange(max(4, int(-np.log10(least)) + 1))
     return Chart(
         title,
@@ -336,16 +336,17 @@ def batches(
     stamp: Stamp | None = None,
 ) -> Chart:
     """Each batch size as a point: what it answers per second, and how long that takes."""
+    took = 1e3 * np.asarray(seconds)
     return Chart(
         title,
         Axis("requests per second", low=0.0),
-        Axis("time of a batch, ms", low=0.0),
+        Axis("time of a batch, ms", low=0.0, high=1.15 * took.max()),  # room for the highest size
         (
-            Points("from one to the next", throughput, 1e3 * np.asarray(seconds), tone=0),
+            Points("from one to the next", throughput, took, tone=0),
             Points(
                 "measured, with the size of the batch",
                 throughput,
-                1e3 * np.asarray(seconds),
+                took,
                 "points",
                 tone=2,
                 words=tuple(f"{int(n)}" for n in batch),

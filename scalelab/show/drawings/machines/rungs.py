@@ -16,7 +16,7 @@ from scalelab.show.plots import MODEL
 _WIDE, _HIGH = 360.0, 322.0
 _EDGE = 268.0  # where the box ends
 _GPU = 8.0, 54.0  # from left to right
-_TANK = 62.0, 28.0
+_TANK, _FILL = (62.0, 30.0), 11.0  # how wide and high, and how high what is in it
 _INSIDE, _OUTSIDE = 190.0, 292.0  # where the tanks begin
 _ROWS = 62.0, 124.0, 170.0  # the middle of each pipe
 _FULL = 67.0  # units of the widest pipe
@@ -137,18 +137,19 @@ def _pipe(crossings, row, one, moved):
         yield Shape(f"rung of {key}", "text", middle, y - wide / 2 - 8, text=f"{one.rung} {rate}")
     x, share = begin + _TANK[0] / 2, moved / one.size if one.size else 1.0
     yield Shape(f"tank of {key}", "box", x, y, *_TANK, tone=tone)
+    # It fills along the bottom, so that its end never stands on the number.
     yield Shape(
         f"in the tank of {key}",
         "block",
         begin + share * _TANK[0] / 2,
-        y,
+        y + (_TANK[1] - _FILL) / 2,
         share * _TANK[0],
-        _TANK[1],
+        _FILL,
         tone=tone,
     )
-    yield Shape(f"arrived of {key}", "text", x, y, text=f"{moved / 1e9:.3g} GB")
+    yield Shape(f"arrived of {key}", "text", x, y - _FILL / 2, text=f"{moved / 1e9:.3g} GB")
     whose = "other boxes" if one.outside else _WHERE[one.what]
-    x, align = (_WIDE - 2, "end") if one.outside else (begin + 1, "start")
+    x, align = (_WIDE - 2, "end") if one.outside else (begin + 3, "start")
     yield Shape(f"whose tank, {key}", "text", x, y - _TANK[1] / 2 - 8, text=whose, align=align)
 
 

@@ -113,7 +113,7 @@ def _caption(times, limit, done, whole, part):
     slow = np.flatnonzero(took > limit)
     if not len(slow):
         return (
-            f"{whole.capitalize()} {done}: nobody is slow. It still takes the longest of all times, "
+            f"{whole.capitalize()} {done}: nobody is slow. It still takes the longest time, "
             f"{ms(took.max())} ms, where the mean is {ms(took.mean())} ms."
         )
     who = " and ".join(str(one + 1) for one in slow)
