@@ -7,7 +7,6 @@ recommended, 0 what is not data.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -215,8 +214,8 @@ def cost(report: Report) -> Chart:
     front = sorted((row for row in ranked if row.workers in report.pareto), key=lambda r: r.time)
     few = len(report.rows) <= _FEW
     series = [at("holds quality", ranked, sized=few)]
-    if len(front) > 1:
-        series.append(at("not beaten in time and cost", front, "dashed", 0))
+    if len(front) > 1:  # below the points
+        series.insert(0, at("not beaten in time and cost", front, "dashed", 0))
     if out:
         series.append(at("lost quality, or undecided", out, tone=4, sized=few))
     if report.recommended is not None:
@@ -226,7 +225,8 @@ def cost(report: Report) -> Chart:
     return Chart(
         "Cost against time: what sooner costs, where quality holds",
         Axis(f"seconds {per}", log=True, ticks=ticks),
-        Axis(f"dollars {per}", low=0.0),
+        # With air above the highest point, where its name stands clear of the dashes.
+        Axis(f"dollars {per}", low=0.0, high=1.12 * max(getattr(row, y) for row in report.rows)),
         tuple(series),
         stamp=report.stamp,
         see="To the left is sooner, and below is cheaper. Along the dashed line sooner costs more; a point "
@@ -279,12 +279,18 @@ def _times(seconds):
     return [_filled(cell) for cell in cells] if any("." in cell for cell in cells) else cells
 
 
-def _filled(cell):
-    number, _, unit = cell.partition(" ")
-    lacks = 3 - sum(letter.isdigit() for letter in number.lstrip("0."))
-    if lacks > 0:
+def _filled(cell, digits=3):
+    """Write a last 0 as well, up to so many figures."""
+    number, *unit = cell.split(" ")
+    lacks = digits - sum(letter.isdigit() for letter in number.lstrip("0."))
+    if lacks > 0 and "e" not in number:
         number += "." * ("." not in number) + "0" * lacks
-    return f"{number} {unit}"
+    return " ".join([number, *unit])
+
+
+def _price(value):
+    """Write a price to four figures, a last 0 among them: 1.050 above 1.373."""
+    return _filled(units.text(value, digits=4), 4)
 
 
 def _amount(value):
@@ -306,7 +312,7 @@ def _priced(report):
         return 1, _amount, "work"
     return (
         count,
-        partial(units.text, digits=4),
+        _price,
         f"10{str(round(math.log10(count))).translate(_RAISED)} work",
     )
 

@@ -112,7 +112,7 @@ def test_the_table_and_the_verdict_are_printed(runs):
     assert done.returncode == 0
     assert done.stdout.count("\nrecorded · ") == 1
     assert (
-        "32    250 s    14.40       0.450     0.871   2.22       1.852        0.54" in done.stdout
+        "32    250 s    14.40       0.450     0.871   2.22       1.852      0.5400" in done.stdout
     )
     assert verdict(golden()) in done.stdout
     assert "a table made by hand" in done.stdout

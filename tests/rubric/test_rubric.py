@@ -73,6 +73,12 @@ def test_prices_are_of_so_many_units_of_work_that_they_are_no_dust_of_a_dollar()
         assert named in verdict(report)
 
 
+def test_prices_keep_their_last_zeros():
+    """Below 0.8333 and above 1.149 stood 1.2, as if one of them were rounder."""
+    bought = [row[-1] for row in scorecard.scores(golden()).rows]
+    assert bought == ["1.200", "1.149", "1.069", "0.9643", "0.7941", "0.5400"]
+
+
 def test_a_price_stands_once_and_never_as_dust_of_a_dollar():
     """Without work "$/run" and "$/work" were one column twice; and 9.77e-06 stood above 0.0000227."""
     plain = rubric.columns([1, 2], [60, 32], rate=[1, 2], quality=[0.9] * 2)

@@ -16,9 +16,11 @@ from scalelab.rubric.report import Report, Scores
 from scalelab.show.drawings.drawing import Drawing, Frame, Shape
 
 MOST = 8  # sizes
-_WIDE, _LEFT, _COLUMN = 360.0, 58.0, 76.0
-_TOP, _ROW = 44.0, 41.0
+_WIDE, _LEFT, _COLUMN = 360.0, 64.0, 74.0
+_HEAD, _UNDER, _RULE = 8.0, 21.0, 31.0  # the two lines of the heads, and the stroke below them
+_TOP, _ROW, _LAST = 52.0, 41.0, 26.0  # the middle of the first row, to the next, and below the last
 _LONG, _THICK = 66.0, 8.0  # of the longest bar
+_BESIDE = 38.0  # from a number to what it is said to be
 _TOLERANCE = 26.0  # of the bar of quality, at which the tolerance is reached
 _COLUMNS = ("speedup", "efficiency", "quality", "cost")
 _LIMIT = {"speedup": "deadline", "efficiency": "floor", "cost": "budget"}
@@ -50,9 +52,10 @@ def four_numbers(reports: Mapping[str, Report]) -> list[Drawing]:
             name,
             f"Which of {len(report.rows)} sizes can be defended: {name}",
             "Each row is a size, with a bar for each of four numbers. A stroke across a bar is what is "
-            "asked; the bar of quality is what was lost. A mark at the left stands by those still in.",
+            "asked, and stands below its head; the bar of quality is what was lost. A mark at the left "
+            "stands by those still in.",
             _WIDE,
-            _TOP + _ROW * most,
+            _TOP + _ROW * (most - 1) + _LAST,
             tuple(_frame(report, *step) for step in _steps(report)),
             chosen=(len(_steps(report)) - 1,),
             tones=TONES,
@@ -167,12 +170,7 @@ def _conclusion(report):
 
 def _frame(report, state, caption):
     still = [row for row in report.rows if _in(row, state.asked)]
-    shapes = []
-    for at, column in enumerate(_COLUMNS):
-        name = {"quality": report.metric, "cost": "$ a run"}.get(column, column)
-        if column in state.shown:
-            x = _LEFT + at * _COLUMN
-            shapes.append(Shape(f"head {column}", "text", x, 10, text=name, align="start"))
+    shapes = list(_heads(report, state))
     for turn, row in enumerate(report.rows):
         shapes += _row(report, state, row, _TOP + turn * _ROW)
     best = max((row.speedup for row in still), default=None)
@@ -187,6 +185,35 @@ def _frame(report, state, caption):
     )
 
 
+def _heads(report, state):
+    """Yield what each column is, and below it what is asked of it, or what its bar is."""
+    yield Shape("rule", "line", 4, _RULE, _WIDE - 8, 0, weight=0.8)
+    yield Shape("head size", "text", 12, _HEAD, text="K, T(K)", align="start")
+    for at, column in enumerate(_COLUMNS):
+        if column not in state.shown:
+            continue
+        x = _LEFT + at * _COLUMN
+        name = {"quality": report.metric, "cost": "$ a run"}.get(column, column)
+        yield Shape(f"head {column}", "text", x, _HEAD, text=name, align="start")
+        below = _demand(report, column) if column in state.asked else ""
+        if column == "quality":
+            below = below or "bar: the loss"
+        if below:
+            yield Shape(f"below {column}", "text", x, _UNDER, text=below, align="start")
+
+
+def _demand(report, column):
+    """Write what is asked of a number."""
+    limits = report.limits
+    if column == "speedup":
+        return f"≥ {report.row(report.baseline).seconds / limits.deadline:.3g}"
+    return {
+        "efficiency": f"≥ {limits.floor:.2f}",
+        "quality": f"loss ≤ {limits.tolerance:g}",
+        "cost": f"≤ {limits.budget:.2f}" if limits.budget else "",
+    }[column]
+
+
 def _row(report, state, row, y):
     size = row.workers
     inside = _in(row, state.asked)
@@ -199,7 +226,7 @@ def _row(report, state, row, y):
         "text",
         12,
         y + 6,
-        text="taken" if taken else f"{row.seconds:g} s",
+        text="taken" if taken else f"{row.seconds:,g} s",
         align="start",
     )
     for at, column in enumerate(_COLUMNS):
@@ -222,10 +249,10 @@ def _row(report, state, row, y):
             yield Shape(
                 f"out {column} {size}",
                 "text",
-                x + _LONG,
+                x + _BESIDE,
                 y - 8,
                 text="open" if open_ else "out",
-                align="end",
+                align="start",
             )
         limit = _limit(report, column)
         if asked and limit is not None:

@@ -129,6 +129,22 @@ def test_quality_is_drawn_as_what_was_lost():
     assert last["out quality 32"].text == "out"
 
 
+def test_a_head_says_what_is_asked_of_its_column_once_it_is_asked():
+    """Under "accuracy" lay bars of its loss, and no stroke had its number."""
+    named = [*(f"below {one}" for one in ("speedup", "efficiency", "quality", "cost"))]
+    frames = [
+        {key: things(frame)[key].text for key in named if key in things(frame)}
+        for frame in drawn("done in five minutes").frames
+    ]
+    last = {"below speedup": "≥ 12", "below efficiency": "≥ 0.70", "below quality": "loss ≤ 0.005"}
+    assert frames[0] == {}
+    assert frames[-1] == last
+    assert {**last, "below quality": "bar: the loss"} in frames
+    budget = rubric.judge(STUDY, budget=2.0)
+    (one,) = four_numbers({"two dollars": budget})
+    assert things(one.frames[-1])["below cost"].text == "≤ 2.00"
+
+
 def test_what_noise_leaves_open_is_no_pass():
     noisy = rubric.judge(STUDY, floor=0.4, noise=rubric.Noise(0.003))
     (one,) = four_numbers({"noisy": noisy})
