@@ -57,6 +57,13 @@ AT_MARK, LIFTED = (
     4.0,
     8.5,
 )  # points from a mark to its word and up to its middle; figure.js has both too
+# Where the word of a mark may stand, in points from it: at a corner, clear of the head of an arrow that leads
+# to the mark, or, where lines leave no room there, beside it, and then farther off.
+CORNERS = [
+    *((aside, lift) for lift in (10.5, -10.5) for aside in (-AT_MARK, AT_MARK)),
+    *((6.0, 0.0), (-6.0, 0.0), (0.0, 13.0), (0.0, -13.0)),
+    *((aside, lift) for lift in (19.0, -19.0) for aside in (-AT_MARK, AT_MARK, 0.0)),
+]
 HAIR = 0.4  # by which a bar of a lane is shorter at either end, in points; figure.js has it too
 
 
@@ -165,7 +172,7 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
         said = {
             f"series-{number}": series
             for number, series in enumerate(chart.series)
-            if series.words and series.kind == "points"
+            if series.words and series.kind == "points" and not series.quiet
         }
         if named or any(tags.values()) or said:
             figure.draw_without_rendering()  # or a place in the data is not yet one on the paper
@@ -285,9 +292,9 @@ def _add(axes: Axes, series: Points, gid: str, bar: float) -> None:
         xs = np.column_stack([series.x, series.x, gaps]).ravel()
         ys = np.column_stack([series.low, series.high, gaps]).ravel()
         axes.plot(xs, ys, color=colour, lw=1.6, gid=f"{gid}-bars")
+    label = series.label if series.in_legend else ""
     if series.kind == "points":
         size = DOT if series.x.size > CROWD else style()["lines.markersize"]
-        label = series.label if series.in_legend else ""
         axes.plot(series.x, series.y, "o", color=colour, mew=0, ms=size, label=label, gid=gid)
         return
     if series.kind == "moved":
@@ -307,9 +314,8 @@ def _add(axes: Axes, series: Points, gid: str, bar: float) -> None:
         "joined": {"marker": "o", "markeredgewidth": 0},
         "lane": {"linewidth": BAR if _worded(series) else bar, "solid_capstyle": "butt"},
     }
-    axes.plot(
-        series.x, series.y, color=colour, label=series.label, gid=gid, **looks.get(series.kind, {})
-    )
+    look = looks.get(series.kind, {})
+    axes.plot(series.x, series.y, color=colour, label=label, gid=gid, **look)
 
 
 def _worded(series: Points) -> bool:
@@ -361,8 +367,8 @@ def _list(axes: Axes, series: Points) -> None:
 def _number(axes: Axes, lines: list[Points]) -> None:
     """Write its number beside each named point, left and right by turns, as neighbours may be close.
 
-    Where another point or number stands there, or a line passes, the other sides are tried, and those
-    above and below.
+    Where another point or number stands there, or a line passes, the other sides are tried, those above
+    and below, and the corners.
     """
     marks = [_placed(axes, *at) for line in lines for at in zip(line.x, line.y, strict=True)]
     dot = style()["lines.markersize"] / 2
@@ -373,7 +379,8 @@ def _number(axes: Axes, lines: list[Points]) -> None:
             word, mark = str(at + 1), _placed(axes, line.x[at], line.y[at])
             wide = DIGIT * SMALL * len(word) / 2
             aside = (-6.0, 6.0) if turn % 2 == 0 else (6.0, -6.0)
-            sides = [(one, 0.0) for one in aside] + [(0.0, -9.0), (0.0, 9.0)]
+            corners = [(one, lift) for lift in (-9.0, 9.0) for one in (6.0, -6.0)]
+            sides = [(one, 0.0) for one in aside] + [(0.0, -9.0), (0.0, 9.0), *corners]
             boxes = [
                 (mark[0] + x + np.sign(x) * wide, mark[1] + y, wide, DIGIT_TALL * SMALL / 2)
                 for x, y in sides
@@ -385,7 +392,7 @@ def _number(axes: Axes, lines: list[Points]) -> None:
 
 
 def _say(axes: Axes, said: dict[str, Points]) -> None:
-    """Write the word of each mark at the first of its corners within the axes that nothing else takes."""
+    """Write the word of each mark at the first place beside it within the axes that nothing else takes."""
     passed, dot = _passed(axes) if said else np.empty((0, 2)), style()["lines.markersize"] / 2
     marks = [at for one in said.values() for at in zip(one.x, one.y, strict=True)]
     taken = [(*map(float, _placed(axes, *mark)), dot, dot) for mark in marks]
@@ -395,8 +402,13 @@ def _say(axes: Axes, said: dict[str, Points]) -> None:
             left, up = _placed(axes, x, y)
             wide = DIGIT * SMALL * len(word) / 2
             boxes = {
-                (i, j): (left + i * (AT_MARK + wide), up + j * LIFTED, wide, DIGIT_TALL * SMALL / 2)
-                for i, j in ((-1, 1), (1, 1), (-1, -1), (1, -1))
+                (aside, lift): (
+                    left + aside + np.sign(aside) * wide,
+                    up + lift,
+                    wide,
+                    DIGIT_TALL * SMALL / 2,
+                )
+                for aside, lift in CORNERS
             }
             bad = {
                 corner: (
@@ -406,10 +418,9 @@ def _say(axes: Axes, said: dict[str, Points]) -> None:
                 )
                 for corner, box in boxes.items()
             }
-            i, j = min(bad, key=bad.__getitem__)
-            taken.append(boxes[i, j])
-            place = i * AT_MARK, j * LIFTED
-            _write(axes, word, x, y, *place, LIGHT["ink"], f"{gid}-word-{turn}")
+            best = min(bad, key=bad.__getitem__)
+            taken.append(boxes[best])
+            _write(axes, word, x, y, *best, LIGHT["ink"], f"{gid}-word-{turn}")
 
 
 def _passed(axes: Axes) -> np.ndarray:
@@ -456,15 +467,29 @@ def _tag_of(line: Points, at: int) -> str:
 
 
 def _tag(axes: Axes, lines: list[Points], at: int) -> None:
-    """Write the tag of each line beside its first or last point, from the lowest up and none on another."""
-    below = -np.inf
-    for tagged in sorted(lines, key=lambda line: line.y[at]):
-        x, y = tagged.x[at], tagged.y[at]
-        place = float(_placed(axes, x, y)[1])
-        lift = max(0.0, below + 1.1 * SMALL - place)
-        below = place + lift
+    """Write the tag of each line beside its first or last point, none on another and all near their lines."""
+    rising = sorted(lines, key=lambda line: line.y[at])
+    places = [float(_placed(axes, line.x[at], line.y[at])[1]) for line in rising]
+    for tagged, place, moved in zip(rising, places, _spread(places, 1.1 * SMALL), strict=True):
         aside, colour = 5.0 if at else -5.0, TONES[tagged.tone % len(TONES)]
-        _write(axes, _tag_of(tagged, at), x, y, aside, lift, colour)
+        here = _tag_of(tagged, at), tagged.x[at], tagged.y[at]
+        _write(axes, *here, aside, moved - place, colour)
+
+
+def _spread(rising: list[float], apart: float) -> list[float]:
+    """Return rising places at least so far apart, each crowd of them around where it was.
+
+    >>> _spread([0.0, 1.0, 9.0], 4.0)
+    [-1.5, 2.5, 9.0]
+    """
+    crowds: list[list[float]] = []  # of places as if nothing were between them
+    for number, place in enumerate(rising):
+        crowds.append([place - apart * number])
+        while len(crowds) > 1 and np.mean(crowds[-2]) > np.mean(crowds[-1]):
+            last = crowds.pop()
+            crowds[-1] += last
+    closed = [float(np.mean(crowd)) for crowd in crowds for _ in crowd]
+    return [place + apart * number for number, place in enumerate(closed)]
 
 
 def _write(

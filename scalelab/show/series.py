@@ -43,9 +43,10 @@ class Points:
     each other: `y` is its own amount. `lane` draws bars of one thickness, such as tasks in a timeline, with a
     missing value between any two. `edge` draws the arrows of a graph, and `moved` one arrow, from its first
     point to its last. `words` are written into each bar of a
-    lane, or above each mark. `names` are of its points, which are numbered in the picture; `tag` stands
-    before the first point of a line, and `end` behind its last. `tone` picks the colour, so that the same
-    thing keeps its colour from figure to figure: 0 is for what is not data (an ideal line, a limit).
+    lane, or beside each mark; those of a `quiet` set are in the table and not in the picture. `names` are of
+    its points, which are numbered in the picture; `tag` stands before the first point of a line, and `end`
+    behind its last. `tone` picks the colour, so that the same thing keeps its colour from figure to figure: 0
+    is for what is not data (an ideal line, a limit).
     """
 
     label: str
@@ -59,6 +60,7 @@ class Points:
     tag: str = ""
     words: tuple[str, ...] = ()
     end: str = ""
+    quiet: bool = False
 
     if TYPE_CHECKING:  # numbers are kept as arrays, whatever form they are given in
 
@@ -75,6 +77,7 @@ class Points:
             tag: str = "",
             words: tuple[str, ...] = (),
             end: str = "",
+            quiet: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -110,9 +113,10 @@ class Points:
 
     @property
     def in_legend(self) -> bool:
-        """Whether a legend has it: all but a single mark whose label begins with the word beside it."""
+        """Whether a legend has it: all but what has its name beside it, a single mark or a grey line."""
         single = self.kind == "points" and self.x.size == len(self.words) == 1
-        return not (single and self.label.startswith(self.words[0]))
+        named = single and self.label.startswith(self.words[0])
+        return not (named or (self.tone == 0 and self.label == self.end))
 
 
 def starts(series: Points) -> np.ndarray:

@@ -269,7 +269,7 @@ def test_section_3_7_prints_the_published_shares_of_peak():
 
 
 def test_section_3_7_shows_that_a_batch_lifts_products_and_not_attention():
-    said = r"\b(1|64|512) sequences: product ([\d.]+), attention writing ([\d.]+)"
+    said = r"\bsequences +(1|64|512): product ([\d.]+), attention writing ([\d.]+)"
     rows = re.findall(said, printed("07_roofline"))
     batches, products, attends = zip(*(map(float, row) for row in rows), strict=True)
     assert batches == (1, 64, 512)

@@ -161,6 +161,34 @@ def test_the_tags_of_lines_do_not_lie_on_each_other(apart, end):
     assert all(np.diff(heights) <= -draw.SMALL)
 
 
+def test_a_crowd_of_tags_stands_around_its_lines():
+    """From the lowest up: the tag of the highest of four stood a line above its own."""
+    lines = [Points(f"L{n}", [1, 2], [1, 10 + n / 100], end=f"L{n}") for n in range(4)]
+    _, drawn = draw.drawing(Chart("t", Axis("x"), Axis("y", low=0.0, high=20.0), lines))
+    lifts = [tag.xyann[1] for tag in drawn.texts]
+    assert len(lifts) == 4
+    assert np.mean(lifts) == pytest.approx(0, abs=0.5)
+
+
+@pytest.mark.parametrize("rise", [-1.0, 1.0])
+def test_the_word_of_a_mark_between_lines_stands_on_none_of_them(rise):
+    """The name of axpy stood on a slope, which passed all four corners of its mark."""
+    lines = [
+        Points(f"line {n}", [0, 10], [5 - 5 * rise + n, 5 + 5 * rise + n]) for n in (-0.5, 0.3, 1.0)
+    ]
+    marks = Points("kernels", [5.0], [5.0], "points", words=("axpy",))
+    axes = Axis("x", low=0, high=10), Axis("y", low=0, high=10)
+    _, drawn = draw.drawing(Chart("t", *axes, (*lines, marks)))
+    (word,) = drawn.texts
+    box = word.get_window_extent()
+    middle, half = (box.y0 + box.y1) / 2, 0.36 * draw.SMALL * drawn.figure.dpi * draw.POINT
+    for line in lines:
+        xs = np.linspace(0, 10, 2001)
+        along = drawn.transData.transform(np.column_stack([xs, np.interp(xs, line.x, line.y)]))
+        across = (along[:, 0] > box.x0) & (along[:, 0] < box.x1)
+        assert not any(across & (abs(along[:, 1] - middle) < half))
+
+
 def _labels(chart):
     picture, _ = draw.svg(chart)
     return re.findall(r">([^<>\n]+)</text>", picture)

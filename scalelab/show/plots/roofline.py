@@ -28,6 +28,8 @@ RATES = tuple(10.0 ** np.arange(-3, 6))
 WIDTH = 2  # bytes of such a number
 ENDS = 0.03, 3000.0  # of the axis of intensity
 _NEAR = 0.06  # of the picture
+# Rows that a bar of a group takes, of which it is THICK in `draw`, and that part two groups.
+_BAR, _GAP = 0.66, 0.5
 SAME = 0.05  # bandwidths that differ by less are drawn as one
 # Beside what is printed stands what a story tells.
 CLAIMED = Stamp("published", note="data sheets; the two claims are invented")
@@ -98,10 +100,12 @@ def roofs(
     for tone, label, by_name in ((2, first, points), (4, "after", after)):
         if by_name:
             x, y = zip(*by_name.values(), strict=True)
-            # Of those that moved each has its name beside it twice, and needs no number.
+            # What moved has its name beside it, once where that is the same, and needs no number.
             names, words = (tuple(by_name), ()) if not after else ((), tuple(by_name))
+            quiet = label == "after" and words == tuple(points or ())
             at, high = np.array(x), np.array(y) / unit
-            series.append(Points(label, at, high, "points", tone, names=names, words=words))
+            drawn = Points(label, at, high, "points", tone, names=names, words=words, quiet=quiet)
+            series.append(drawn)
     reached = np.concatenate([one.y for one in series])
     before = ends[0] / (3 if moved else 8) if faster else None
     behind = ends[1] * 1.33 ** (1 + max(map(len, peaks))) if others else None
@@ -373,7 +377,7 @@ def above(device: str, rates: Mapping[str, float]) -> Chart:
         },
         CLAIMED,
         "Both lie above the dense peak and below the sparse one: ask which of the two was meant.",
-        {name: units.text(rate, "FLOP/s") for name, rate in known.items()},
+        {name: f"{rate / 1e12:,.0f} TFLOP/s" for name, rate in known.items()},  # as on the axis
     )
 
 
@@ -404,22 +408,28 @@ def bars(
     see: str,
     readouts: Mapping[str, str] | None = None,
 ) -> Chart:
-    """Bars from zero, in groups: {name of the group: {series: how long its bar is}}."""
+    """Bars from zero, in groups: {name of the group: {series: how long its bar is}}.
+
+    Those of a group stand below each other, so that none hides another.
+    """
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    middles, top = [], 0.0
+    for row in rows.values():
+        middles.append(top - (len(row) * _BAR + _GAP) / 2)
+        top -= len(row) * _BAR + _GAP
     series = []
-    for turn, name in enumerate(names):
+    for tone, name in enumerate(names, 1):
         x, y = [], []
-        for place, row in enumerate(rows.values()):
+        for middle, row in zip(middles, rows.values(), strict=True):
             if name in row:
-                middle = len(rows) - place + 0.2 * ((len(row) - 1) / 2 - list(row).index(name))
+                height = middle + _BAR * ((len(row) - 1) / 2 - list(row).index(name))
                 x += [0.0, row[name], np.nan]
-                y += [middle, middle, np.nan]
-        series.append(Points(name, x, y, "lane", tone=turn + 1))
-    ticks = tuple(float(len(rows) - place) for place in range(len(rows)))
+                y += [height, height, np.nan]
+        series.append(Points(name, x, y, "lane", tone=tone))
     return Chart(
         title,
         Axis(label, low=0.0),
-        Axis("", low=0.4, high=len(rows) + 0.6, ticks=ticks, names=tuple(rows)),
+        Axis("", low=top, high=0.0, ticks=tuple(middles), names=tuple(rows)),
         tuple(series),
         dict(readouts or {}),
         stamp,

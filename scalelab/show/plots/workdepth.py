@@ -66,10 +66,11 @@ def watch(workers: float, which: str) -> Chart:
         Axis("time", low=0.0, high=19.0, ticks=(0, 4, 8, 12, 16)),
         Axis("worker", low=0.0, high=17.0, ticks=(1, 4, 8, 12, 16)),
         (
-            _bars("task, with its round", beside, _at_worker, rounds.get, 1),
-            _bars("task on a longest chain", on, _at_worker, rounds.get, 2),
+            # Below the bars, in whose numbers a bound of half a unit would lie.
             Points("no schedule ends before", [least, least], ends, "dashed", tone=0),
             Points("no greedy one ends after", [most, most], ends, "dashed", tone=3),
+            _bars("task, with its round", beside, _at_worker, rounds.get, 1),
+            _bars("task on a longest chain", on, _at_worker, rounds.get, 2),
         ),
         {
             "Work, depth": f"{work:g}, {depth:g}",

@@ -217,6 +217,31 @@ def test_a_bar_is_as_long_as_what_it_says_and_stands_beside_its_name():
     assert chart.series[0].x[0] == 0
 
 
+@pytest.mark.parametrize("groups", [1, 2, 5])
+def test_no_bar_of_a_group_hides_a_part_of_another(groups):
+    """They lay on each other by half, and nobody saw how long the one behind is."""
+    rows = {f"group {n}": {"a": 3.0, "b": 1.0, "c": 2.0} for n in range(groups)}
+    _, drawn = draw.drawing(figures.bars("t", "ms", rows, figures.MODEL, "see"))
+    lanes = [line for line in drawn.lines if len(line.get_xdata())]
+    heights = np.sort(np.unique([y for line in lanes for y in line.get_ydata() if np.isfinite(y)]))
+    assert heights.size == 3 * groups
+    at = drawn.transData.transform([(0, y) for y in heights])[:, 1]
+    apart = np.diff(at) / drawn.figure.dpi / draw.POINT
+    assert apart.min() > lanes[0].get_linewidth() + 1
+
+
+def test_what_moved_has_its_name_in_the_picture_once_and_in_the_table_twice():
+    """At either end of each arrow stood the same word, and some of them on a slope."""
+    before, after = (
+        {"dot": (0.25, 1e9), "axpy": (0.1, 1e9)},
+        {"dot": (0.5, 2e9), "axpy": (0.2, 1e9)},
+    )
+    chart = figures.roofs("t", PEAKS, LEVELS, before, after=after)
+    picture, _ = draw.svg(chart)
+    assert [picture.count(f">{name}<") for name in before] == [1, 1]
+    assert "after: 2 at 0.5 (dot), 1 at 0.2 (axpy)" in chart.describe()
+
+
 def test_the_slower_of_two_clocks_is_the_whole_of_its_row():
     chart = figures.clocks([kernels.gemv(4096, 4096, 4), kernels.gemm(64, 64, 64, 4)], 200e9, 80e9)
     compute, fetch = (series.x[1::3] for series in chart.series)

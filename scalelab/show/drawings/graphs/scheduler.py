@@ -30,7 +30,8 @@ _LANES, _THICK = 152.0, 28.0  # all lanes together, and one of them at most
 _LINE, _APART = 14.0, 22.0  # of words below the lanes, and between numbers of one digit at least
 _NAMED = 58.0  # what the name of a bound takes beside its line
 _WAITING, _READY, _RUNNING, _DONE, _CHAIN = 0, 5, 2, 3, 4
-TONES = {"waits for others": _WAITING, "ready": _READY, "runs": _RUNNING, "done": _DONE}
+TONES = {"ready": _READY, "runs": _RUNNING, "done": _DONE}
+WAITS = {"waits for another task": _WAITING}
 CHAIN = {"a longest chain": _CHAIN}
 
 
@@ -108,7 +109,8 @@ def _drawing(name, title, dag, way, largest):
         known.top + min(_LANES, _THICK * most) + 4 + _LINE * (1 + lines),
         tuple(frames),
         chosen=(len(frames) // 2, len(frames) - 1),
-        tones=TONES | (CHAIN if known.path else {}),
+        # Where no task needs another, none waits for one, and no chain is longer than a task.
+        tones=(WAITS | TONES | CHAIN) if known.path else TONES,
         stamp=MODEL,
     )
 
@@ -158,7 +160,7 @@ def _frame(known, now, handed):
         _caption(known, now, handed, fresh, ready),
         (*_graph(known, tone), *_lanes(known), *_bars(known, begun, fresh, now, handed)),
         {
-            "Ready and waiting": _named(known, ready) or "none",
+            "Ready and waiting": " ".join(known.letters[node] for node in ready) or "none",
             "Work left": f"{work:g} of {all_work:g}",
             "Longest chain left": f"{chain:g} of {depth:g}",
             "Time with somebody idle": f"{_idle_time(known, now):g}",
@@ -264,7 +266,9 @@ def _bars(known, begun, fresh, now, handed):
 
 
 def _named(known, nodes):
-    return " ".join(known.letters[node] for node in nodes)
+    """Return the letters of some tasks as people list them."""
+    *first, last = (known.letters[node] for node in nodes)
+    return " and ".join(filter(None, [", ".join(first), last]))
 
 
 def _caption(known, now, handed, fresh, ready):
