@@ -40,7 +40,7 @@ def test_the_commands_of_the_page_say_what_it_reports(command, words, tmp_path):
 def test_what_the_prose_rounds_follows_from_what_is_printed():
     """Three and a half times as long; a factor of five; the last doubling; four times the bill."""
     days = {int(k): (float(d), float(b.replace(",", ""))) for k, d, b in re.findall(
-        r"^ *(\d+) GPUs +([\d.]+) d \$ *([\d,]+)", PAGE, re.M)}  # fmt: skip
+        r"^ *(\d+) GPUs +([\d.]+) d +\$([\d,]+)", PAGE, re.M)}  # fmt: skip
     assert round(1.3 / 0.37, 1) == 3.5
     assert round(1024 / 201) == 5
     assert round(24 * days[256][0]) == 21

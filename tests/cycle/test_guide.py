@@ -108,8 +108,8 @@ class Block:
 
     @property
     def lines(self) -> list[str]:
-        """Its commands."""
-        return self.body.splitlines()
+        """Its commands, each whole."""
+        return self.body.replace("\\\n", "").splitlines()
 
     @property
     def heavy(self) -> bool:

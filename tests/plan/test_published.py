@@ -111,9 +111,36 @@ def test_the_page_says_what_is_not_modelled_and_where_the_runs_are_from():
     for note in plan.NOT_MODELLED:
         assert f"- {note}\n" in plain
     for run in RUNS:
-        assert f"- **{run.system}**: {run.source}. {run.note}\n" in PAGE
+        assert said_of(run.system).endswith(f". {run.note}")
     for share in plan_published.SHARES.values():
         assert f"{share:.0%} of" in PAGE
+
+
+def said_of(system):
+    """Return what the page says of a system, without the marks of code."""
+    return re.search(rf"^- \*\*{system}\*\*: (.*)$", PAGE, re.M)[1].replace("`", "")
+
+
+@pytest.mark.parametrize(("system", "source"), {run.system: run.source for run in RUNS}.items())
+def test_the_page_links_every_source_by_a_title_and_not_by_its_address(system, source):
+    links = re.findall(r"\[([^\]]+)\]\((https://[^)]+)\)", said_of(system))
+    assert not any("/" in title or "arXiv" in title for title, _ in links)
+    wanted = [f"https://arxiv.org/abs/{one}" for one in re.findall(r"arXiv:([\d.]+)", source)]
+    wanted += re.findall(r"https://\S+", source)
+    for folder, commit, path in re.findall(r"github (\S+)@(\w+) ([^\s,;]+)", source):
+        wanted += [
+            address
+            for _, address in links
+            if re.fullmatch(rf"https://github.com/{folder}/\w+/{commit}/{path}", address)
+        ] or [f"{folder}@{commit} {path}"]
+    assert sorted(address for _, address in links) == sorted(wanted)
+
+
+@every_run
+def test_the_page_says_where_in_its_source_a_run_stands(run):
+    for part in re.split("; |, ", run.source):
+        if not re.search(r"@|arXiv|https|\d{4}$", part):
+            assert part in said_of(run.system)
 
 
 def test_what_hides_of_the_exchange_matters_as_little_as_the_page_says():

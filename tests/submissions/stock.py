@@ -29,7 +29,7 @@ SLUG = "01_speedup"
 FILE = Path(__file__).with_suffix(".csv")
 AT_ONCE = 2
 POINTS = ("due", "given", "first", "last")
-EXAMPLES = (  # of every class
+EXAMPLES = (  # of every family
     *("cut off", "renamed", "byte-order mark"),
     *("answer copied", "schema version lost", "check missing", "tests to be skipped"),
     *("endless loop in a cell", "hard exit in a cell", "detached process"),
@@ -69,7 +69,7 @@ class Row(NamedTuple):
         return self.also not in ("", boxed.FINDS)
 
 
-SUMMARY = {  # what is counted in each class
+SUMMARY = {  # what is counted in each family
     "kinds": lambda row, most: True,
     "nbgrader: as due": lambda row, most: row.given == row.due,
     "more": lambda row, most: _more(row.given, row.due),
@@ -169,9 +169,9 @@ def table(rows: Mapping[str, Row], names: Iterable[str]) -> str:
 
 
 def summary(rows: Mapping[str, Row]) -> str:
-    """Return a table with a line for each class, and one for all."""
+    """Return a table with a line for each family, and one for all."""
     groups, full = list(dict.fromkeys(row.group for row in rows.values())), most(rows)
-    lines = [f"| class | {' | '.join(SUMMARY)} |", "|---" + "|--:" * len(SUMMARY) + "|"]
+    lines = [f"| family | {' | '.join(SUMMARY)} |", "|---" + "|--:" * len(SUMMARY) + "|"]
     for group in (*groups, "all"):
         some = [row for row in rows.values() if group in (row.group, "all")]
         counts = (sum(holds(row, full) for row in some) for holds in SUMMARY.values())
@@ -180,7 +180,7 @@ def summary(rows: Mapping[str, Row]) -> str:
 
 
 def main(words: Sequence[str]) -> None:
-    """Run kinds, record them, and print their rows; or print what is recorded, by class."""
+    """Run kinds, record them, and print their rows; or print what is recorded, by family."""
     rows = recorded() if FILE.exists() and FILE.read_text().startswith(stamp()) else {}
     if [*words] == ["--summary"]:
         print(summary(rows))

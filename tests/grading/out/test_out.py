@@ -364,6 +364,14 @@ def test_the_terminal_hides_nobody_who_failed(tmp_path):
     assert "and 10 more with remarks" in said
 
 
+def test_the_terminal_says_of_which_slip_it_speaks(tmp_path):
+    told = report.summary(LAWS, [handed()])
+    told["tasks"][0] |= {"slip": ("a doubling doubles it", 3)}
+    first, *others = [line for line in command._table(told, tmp_path).splitlines() if "%" in line]
+    assert first.endswith("  most often: a doubling doubles it (3)")
+    assert not any("most often" in line for line in others)
+
+
 @WALLS
 def test_the_report_leads_to_every_students_page(graded):
     place = graded[0] / "course" / "graded" / SLUG
