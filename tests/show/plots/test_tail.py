@@ -71,7 +71,7 @@ def test_a_promise_is_two_lines_that_cross_where_it_is_just_kept():
     seconds = np.arange(1, 10_001) / 1e5
     chart = figures.tails("a tail", {"calls": seconds}, promise=(0.999, 0.080))
     share, limit = chart.series[1:]
-    assert share.label == "0.100% of the requests"
+    assert share.label == "0.001 of the requests"
     assert share.y == pytest.approx(0.001)
     assert limit.x.tolist() == [80, 80]
     assert chart.series[0].y.max() <= 0.5

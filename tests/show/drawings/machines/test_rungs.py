@@ -88,6 +88,16 @@ def test_pipes_are_as_wide_as_the_rungs_are_fast_and_lead_from_the_gpu_to_the_ta
 
 
 @names
+def test_what_fills_a_tank_ends_below_its_number(name):
+    for frame in drawn(name).frames:
+        shapes = {one.key: one for one in frame.shapes}
+        for key, fill in shapes.items():
+            if key.startswith("in the tank of "):
+                said = shapes[key.replace("in the tank", "arrived")]
+                assert said.y + 6 <= fill.y - fill.height / 2 + 1  # half of its letters on a phone
+
+
+@names
 def test_the_bars_below_end_when_all_is_done(name):
     apart = LAYERS_SPLIT[name]
     shapes = {one.key: one for one in drawn(name).frames[-1].shapes}

@@ -64,6 +64,16 @@ def test_a_block_stands_where_its_seconds_do(workers):
 
 
 @counts
+def test_no_number_stands_on_the_stroke_of_its_row(workers):
+    digit = 8  # units of one on a phone
+    for frame in drawn(workers).frames:
+        shapes = {s.key: s for s in frame.shapes}
+        for part in ("loading", "computing", "update"):
+            said, stroke = shapes[f"seconds of {part}"], shapes[f"one worker's {part}"]
+            assert not said.x - 2 < stroke.x < said.x + digit * len(said.text)
+
+
+@counts
 def test_speedup_and_efficiency_end_as_the_definitions_say(workers):
     picture = drawn(workers)
     last, end = picture.frames[-1].facts, TICK * len(ticked(workers)[0])
