@@ -209,7 +209,8 @@ def cost(report: Report) -> Chart:
         across, up = [getattr(r, x) for r in rows], [getattr(r, y) for r in rows]
         return Points(label, across, up, kind, tone, words=words)
 
-    ranked = [row for row in report.rows if row.passes_gate]
+    # From the left, or the name of the slowest would take the place of its neighbour's.
+    ranked = [row for row in reversed(report.rows) if row.passes_gate]
     out = [row for row in report.rows if not row.passes_gate]
     front = sorted((row for row in ranked if row.workers in report.pareto), key=lambda r: r.time)
     few = len(report.rows) <= _FEW
