@@ -9,20 +9,33 @@ import re
 
 from docutils import nodes
 
-APART = re.compile(r"\S {2,}\S")
+APART = re.compile(r"^ +(?=\d)|(?<=\S) {2,}(?=\S)")  # room that puts what follows into a column
+WORD = re.compile(r"\S+")
 LONGEST = (
     80  # letters of a line that may stand in columns; what is longer is a sentence beside a word
 )
 
 
 def in_columns(printed: str) -> bool:
-    r"""Whether two lines or more have room between words, and none is as long as a sentence.
+    r"""Whether lines have room that brings words under each other, and no line is longer than these.
 
-    >>> in_columns("ring   1.26 ms\ntree  12.80 ms"), in_columns("It holds.\nIt does not.")
-    (True, False)
+    >>> in_columns("ring   1.26 ms\ntree  12.80 ms"), in_columns(" 1 kB is short\n64 kB is not")
+    (True, True)
+    >>> in_columns("It holds.\nIt does not."), in_columns(" 8 GPUs\n16 GPUs\nThen it takes more.")
+    (False, False)
     """
     lines = printed.splitlines()
-    return sum(map(bool, map(APART.search, lines))) > 1 and max(map(len, lines)) <= LONGEST
+    rows = [one for one in lines if any(_under(one, by) or _under(by, one) for by in lines)]
+    return bool(rows) and max(map(len, lines)) <= min(LONGEST, max(map(len, rows)))
+
+
+def _under(line, other):
+    """Whether room in a line brings all that follows it under words of another."""
+    put = [WORD.match(line, room.end()) for room in APART.finditer(line)]
+    starts = {word.start() for word in WORD.finditer(other)}
+    ends = {word.end() for word in WORD.finditer(other)}
+    under = all(word.start() in starts or word.end() in ends for word in put)
+    return bool(put) and under and line != other
 
 
 def mark(app, doctree):

@@ -123,18 +123,26 @@ ODD_LETTERS = """([least, most]) => [...document.querySelectorAll("main svg:not(
   .map(([size, said]) => `${size.toFixed(1)} px: ${said.slice(0, 40)}`)"""
 LETTERS = [10, 17]  # px
 
-# Of each box that may scroll, whether all of it is seen, and where it fades: before, on the way, at the end.
+# Of each box that may scroll, what it is, whether all of it is seen, and where it fades: before, on the way,
+# at the end. Of a table, too, whether the names of its rows are in view, and shade what passes under them.
 FADES = """async () => {
   const next = (done) => requestAnimationFrame(() => requestAnimationFrame(done));
-  const boxes = [...document.querySelectorAll("article :is(pre, .pst-scrollable-table-container)")];
-  const seen = boxes.map((e) => [e.scrollWidth <= e.clientWidth]);
+  const may = ["pre", "mjx-container[display=true]", ".pst-scrollable-table-container", ".sl-scroll"];
+  const way = (e) => e.scrollWidth - e.clientWidth;
+  const boxes = [...document.querySelectorAll(`article :is(${may})`)]
+    .filter((e) => e.checkVisibility() && !(way(e) > 0 && way(e) < 4)); // too short a way to stop on
+  const seen = boxes.map((e) => [may.find((kind) => e.matches(kind)), way(e) <= 0]);
+  const names = boxes.map((e) => e.querySelector("table:not(.stacked, .claims) :is(th, td)"));
   for (const share of [0, 0.5, 1]) {
-    boxes.forEach((e) => { e.scrollLeft = share * (e.scrollWidth - e.clientWidth); });
+    boxes.forEach((e) => { e.scrollLeft = share * way(e); });
     await new Promise(next);
     boxes.forEach((e, i) => {
       const mask = getComputedStyle(e).maskImage;
       const both = /calc|, rgb.*, rgb.*, rgb.*, rgb/.test(mask);
       seen[i].push(mask === "none" ? [] : both ? ["left", "right"] : [/to (left|right)/.exec(mask)[1]]);
+      if (!names[i]) return;
+      const there = Math.abs(names[i].getBoundingClientRect().left - e.getBoundingClientRect().left) < 1;
+      if (there) seen[i].at(-1).push(`names, shade ${getComputedStyle(names[i], "::after").visibility}`);
     });
   }
   return seen;
@@ -481,12 +489,32 @@ def test_a_phone_tears_no_word_of_a_link_and_shows_a_printed_sentence_whole(read
 
 
 def test_what_goes_on_beyond_an_edge_fades_there_and_nothing_else_does(visit, book):
+    """But for the names of rows, which stay where they are and shade what passes under them."""
     one = visit(viewport=PHONE, reduced_motion="reduce")
-    one.open((book / "book/instructor.html").as_uri())
+    one.open((book / "chapters/08_network.html").as_uri())
     seen = one.page.evaluate(FADES)
-    assert {fits for fits, *_ in seen} == {True, False}
-    for fits, *fades in seen:
-        assert fades == ([[], [], []] if fits else [["left"], ["left", "right"], ["right"]])
+    assert {fits for _, fits, *_ in seen} == {True, False}
+    assert len({kind for kind, fits, *_ in seen if not fits}) == 4
+    whole, over, under = [[], [], []], "names, shade hidden", "names, shade visible"
+    for kind, fits, *fades in seen:
+        if "table" in kind or "scroll" in kind:
+            moving = [["left", over], ["left", under], [under]]
+            assert fades == ([[over]] * 3 if fits else moving), kind
+        else:
+            assert fades == (whole if fits else [["left"], ["left", "right"], ["right"]]), kind
+
+
+@pytest.mark.parametrize("name", ["05_laws", "09_cost"])
+def test_a_phone_shows_a_formula_whole(visit, book, name):
+    one = visit(viewport=PHONE | {"width": 390})
+    one.open((book / f"chapters/{name}.html").as_uri())
+    formulas = one.page.locator("mjx-container[display=true]:visible")
+    assert formulas.count() > 3
+    nothing(
+        formulas.evaluate_all(
+            "(all) => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText)"
+        )
+    )
 
 
 @pytest.mark.parametrize("name", ["notation", "terminology", "status", "instructor"])

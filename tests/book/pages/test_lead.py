@@ -37,6 +37,24 @@ def test_a_letter_that_sorts_words_is_no_section():
     assert [one.heading for one in extension("sections").sections(doctree)] == ["Both"]
 
 
+@pytest.mark.parametrize(
+    ("printed", "stands"),
+    [
+        ("ring   1.26 ms\ntree  12.80 ms", True),
+        ("after  35 ms: 50%\nafter 115 ms: 50.16%", True),  # the second has no room to give
+        ("  8: lost every 180 min\n256: lost every 6 min", True),
+        ("weak,   K = 256: E\nstrong, K = 256: E\nand S/K", True),
+        ("A word.\n   It goes on below.", False),
+        ("7 GPUs\n7 GPUs", False),
+        (" 10 Gbit/s\n2.5 Gbit/s\ndays:  6.95 on 8  4.91 on 16", False),  # the longest is no row
+        (f"one   {'word ' * 20}\ntwo   words", False),
+        ("", False),
+    ],
+)
+def test_what_has_room_to_stand_under_each_other_stands_in_columns(printed, stands):
+    assert extension("narrow").in_columns(printed) is stands
+
+
 def test_the_dot_of_a_level_begins_no_line():
     titles = BeautifulSoup(
         (HTML / "chapters/04_tail.html").read_text("utf-8"), "html.parser"
