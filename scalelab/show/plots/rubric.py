@@ -292,13 +292,14 @@ def slower(loads: Mapping[str, ArrayLike], promise: float, stamp: Stamp | None =
         series.append(Points(name, times, share, tone=tone))
     left, right = (pick(one.x[at] for one in series) for pick, at in ((min, 0), (max, -1)))
     right = max(right, 1.2e3 * promise)
+    rarest = min(one.y[-1] for one in series)
     return Chart(
         "How many answers took longer",
         Axis("milliseconds until the answer", log=True, low=0.9 * left, high=1.1 * right),
         Axis("answers that took longer, %", log=True),
         (
             *series,
-            Points("promised: p99", [1e3 * promise] * 2, [0.1, 100], "dashed", tone=0),
+            Points("promised: p99", [1e3 * promise] * 2, [rarest, 100], "dashed", tone=0),
             Points("one in a hundred", [left, right], [1, 1], "dashed", tone=4),
         ),
         stamp=stamp,

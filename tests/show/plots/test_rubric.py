@@ -59,6 +59,7 @@ def test_as_many_took_longer_as_did():
     assert drawn(chart, "load").x.tolist() == [10, 20, 30, 40]
     assert drawn(chart, "load").y.tolist() == [100, 75, 50, 25]
     assert drawn(chart, "promised").x.tolist() == [50, 50]
+    assert drawn(chart, "promised").y.tolist() == [25, 100]  # from the foot of the curves
 
 
 def test_every_pass_is_a_point_of_its_group():
