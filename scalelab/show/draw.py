@@ -166,7 +166,8 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
             _list(axes, series)
             _fill(axes, series, f"series-{number}")
         for place, name in zip(y.ticks, y.names if y.inside else (), strict=False):
-            _write(axes, name, x.low or 0.0, place, 3.0, bar / 2 + 0.65 * SMALL, LIGHT["ink"])
+            begin, lift = x.low or 0.0, bar / 2 + 0.65 * SMALL
+            _write(axes, name, begin, place, 3.0, lift, LIGHT["ink"], f"bar-name-{place:g}")
         named = [series for series in chart.series if series.names]
         tags = {at: [one for one in chart.series if _tag_of(one, at)] for at in (0, -1)}
         said = {
@@ -314,8 +315,7 @@ def _add(axes: Axes, series: Points, gid: str, bar: float) -> None:
         "joined": {"marker": "o", "markeredgewidth": 0},
         "lane": {"linewidth": BAR if _worded(series) else bar, "solid_capstyle": "butt"},
     }
-    look = looks.get(series.kind, {})
-    axes.plot(series.x, series.y, color=colour, label=label, gid=gid, **look)
+    axes.plot(series.x, series.y, color=colour, label=label, gid=gid, **looks.get(series.kind, {}))
 
 
 def _worded(series: Points) -> bool:
