@@ -1,8 +1,8 @@
 """Keep on one line what is read as one: a number and its unit, a part and its number, a formula and the comma
 after it, a dot and the level behind it that ends a heading.
 
-Code that has to break does so after its punctuation, not inside a name, and a path between its folders; a
-short piece of it stays whole.
+Code that has to break does so after its punctuation, inside a name only if that is very long, and a path
+between its folders; a short piece of it stays whole.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block,
 CODE = re.compile(r'<span class="pre">([^<]+)</span>')  # of what is code among the text
 SHORT, OPTION = 18, 24  # letters of code, and of an option, that fit on the next line
 # Not after a single letter, as in c.Plugin, nor before the ending of a file.
-INSIDE = re.compile(r"(?<=[\w)\]]{2})([.,_/=(\[])(?=[^\W\d])(?!(?<=\.)[a-z]{1,5}$)")
+INSIDE = re.compile(r"(?<=[\w)\]]{2})([.,/=(\[])(?=[^\W\d])(?!(?<=\.)[a-z]{1,5}$)")
+# A name breaks between its words only where it is longer than that, which no narrow column holds.
+NAME, WORDS = re.compile(rf"\w{{{OPTION + 1},}}"), re.compile(r"(?<=\w{2})(_)(?=[^\W\d])")
 PATH, FOLDER = re.compile(r"[\w.…-]*/[\w./-]*"), re.compile(r"(/)(?=\w)")
 BEFORE, AFTER = re.compile(r"[(\[“]+$"), re.compile(r"^[^\s\w(\[“][^\s]{0,9}(?!\S)")
 
@@ -85,6 +87,7 @@ def _broken(code):
     whole, kept = code[1], ""
     if len(whole) > (OPTION if whole.startswith("--") else SHORT):
         whole = (FOLDER if PATH.fullmatch(whole) else INSIDE).sub(r"\1<wbr>", whole)
+        whole = NAME.sub(lambda name: WORDS.sub(r"\1<wbr>", name[0]), whole)
     elif "-" in whole:  # a browser breaks after any hyphen, also after that of an option
         kept = " together"
     return f'<span class="pre{kept}">{whole}</span>'
