@@ -25,7 +25,8 @@ from scalelab.show.template import rendered
 HERE = Path(__file__)
 FILES = ("gallery.css", "gallery.js")
 MARK = 'class="sl-gallery"'
-HEAD = re.compile(r"(?:\([^)]*\)|[^,;])*")  # up to the first comma that is in no brackets
+# Up to the first comma that is in no brackets and in no number.
+HEAD = re.compile(r"(?:\([^)]*\)|(?<=\d),(?=\d{3})|[^,;])*")
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ def headed(note: str) -> tuple[str, str]:
 
     >>> headed("U-Net (5, 64), torchgpipe, on P40")
     ('U-Net (5, 64)', ', torchgpipe, on P40')
+    >>> headed("1.7 to 1,008 G parameters; an image")
+    ('1.7 to 1,008 G parameters', '; an image')
     """
     head = HEAD.match(note)[0]
     return head, note[len(head) :]
@@ -118,8 +121,11 @@ def summary(lines: list[tuple[Kind, Gains]]) -> str:
         if ends:
             share = units.text(100 * float(np.median(ends)), digits=2)
             said.append(f"{kind.word}, {len(ends)} lines, {share}%")
-    bold = "A bold line is the median of its kind, as far as half of them reach."
-    return f"The middle efficiency at the largest size: {'; '.join(said)}. {bold}"
+    bold = (
+        "A bold line is the median of its kind after as many doublings, as far as half of them reach, so it "
+        "ends elsewhere."
+    )
+    return f"The middle efficiency, each line at its own largest size: {'; '.join(said)}. {bold}"
 
 
 def cut(lines: list[tuple[Kind, Gains]]) -> str:
