@@ -49,14 +49,16 @@ TALL = 4.6  # of a picture of more rows of such bars than MOST_ROWS, in inches
 MOST_ROWS = 10
 LOW, LOW_ROWS = 2.3, 3.0  # of a picture of so few rows that nothing is read off, in inches
 ROW, FOOT = 0.4, 0.75  # of a picture of few named bars: of each of them, and of its axis, in inches
-ROW_NAMED = 0.35  # of a bar that has its name above it
+ROW_NAMED = 0.42  # of a bar that has its name above it
+ABOVE = 0.77  # of the size of type, from such a bar to the middle of its name
 THICK = 0.6  # of its row, which a bar without a word takes at most
 CROWD, DOT = 100, 4.5  # marks of one series; more of them are drawn so small, in points
 DIGIT, DIGIT_TALL = 0.64, 0.9  # of a digit and the air around it, of the size of its type
-AT_MARK, LIFTED = (
-    4.0,
-    8.5,
-)  # points from a mark to its word and up to its middle; figure.js has both too
+AT_MARK, LIFTED = 4.0, 8.5  # points from a mark to its word and up to its middle
+# Where the word of a mark of a path may stand, which leaves room above to the right and below to the left,
+# and how far off a dashed line that runs straight across or up; figure.js has both too.
+BESIDE = [(i * AT_MARK, i * (LIFTED + off)) for off in (0.0, 12.0, 24.0) for i in (1, -1)]
+CLEAR = 1.5
 # Where the word of a mark may stand, in points from it: at a corner, clear of the head of an arrow that leads
 # to the mark, or, where lines leave no room there, beside it, and then farther off.
 CORNERS = [
@@ -166,8 +168,7 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
             _list(axes, series)
             _fill(axes, series, f"series-{number}")
         for place, name in zip(y.ticks, y.names if y.inside else (), strict=False):
-            begin, lift = x.low or 0.0, bar / 2 + 0.65 * SMALL
-            _write(axes, name, begin, place, 3.0, lift, LIGHT["ink"], f"bar-name-{place:g}")
+            _write(axes, name, x.low or 0.0, place, 3.0, bar / 2 + ABOVE * SMALL, LIGHT["ink"])
         named = [series for series in chart.series if series.names]
         tags = {at: [one for one in chart.series if _tag_of(one, at)] for at in (0, -1)}
         said = {
@@ -175,12 +176,20 @@ def drawing(chart: Chart, stand_ins: bool = False) -> tuple[Figure, Axes]:
             for number, series in enumerate(chart.series)
             if series.words and series.kind == "points" and not series.quiet
         }
-        if named or any(tags.values()) or said:
+        paths = {
+            f"series-{number}": series
+            for number, series in enumerate(chart.series)
+            if series.words and series.kind == "joined"
+        }
+        dashed = [series for series in chart.series if series.kind == "dashed"]
+        if named or any(tags.values()) or said or paths:
             figure.draw_without_rendering()  # or a place in the data is not yet one on the paper
         _number(axes, named)
         for at, tagged in tags.items():
             _tag(axes, tagged, at)
         _say(axes, said)
+        for gid, series in paths.items():
+            _name(axes, series, gid, dashed)
         figure.draw_without_rendering()
         _thin(axes)
     return figure, axes
@@ -338,10 +347,7 @@ def _apart(axes: Axes, x: np.ndarray) -> np.ndarray:
 
 
 def _fill(axes: Axes, series: Points, gid: str) -> None:
-    """Write the words of a series: into each bar of a lane, or above each mark of a path."""
-    if series.kind == "joined":
-        for turn, (word, x, y) in enumerate(zip(series.words, series.x, series.y, strict=False)):
-            _write(axes, word, x, y, AT_MARK, LIFTED, LIGHT["ink"], f"{gid}-word-{turn}")
+    """Write the words of a lane into its bars."""
     if series.kind != "lane":
         return
     for turn, (start, word) in enumerate(zip(starts(series), series.words, strict=False)):
@@ -389,6 +395,30 @@ def _number(axes: Axes, lines: list[Points]) -> None:
             best = bad.index(min(bad))
             taken.append(boxes[best])
             _write(axes, word, line.x[at], line.y[at], *sides[best], LIGHT["ink"])
+
+
+def _name(axes: Axes, path: Points, gid: str, dashed: list[Points]) -> None:
+    """Write the word of each mark of a path where no straight dashed line and no other word of it stands."""
+    taken = [box for line in dashed if (box := _straight(axes, line))]
+    for turn, (word, x, y) in enumerate(zip(path.words, path.x, path.y, strict=False)):
+        left, up = _placed(axes, x, y)
+        wide, high = DIGIT * SMALL * len(word) / 2, DIGIT_TALL * SMALL / 2
+        boxes = {
+            (aside, lift): (left + aside + np.sign(aside) * wide, up + lift, wide, high)
+            for aside, lift in BESIDE
+        }
+        free = (at for at, box in boxes.items() if not any(_meet(box, one) for one in taken))
+        best = next(free, BESIDE[0])
+        if word:
+            taken.append(boxes[best])
+        _write(axes, word, x, y, *best, LIGHT["ink"], f"{gid}-word-{turn}")
+
+
+def _straight(axes: Axes, line: Points) -> tuple[float, ...] | None:
+    """Return the box that a line fills if it runs straight across or up, a little wider than it is."""
+    ends = np.array([_placed(axes, x, y) for x, y in zip(line.x, line.y, strict=True)])
+    middle, half = (ends.max(axis=0) + ends.min(axis=0)) / 2, np.ptp(ends, axis=0) / 2
+    return (*middle, *(half + CLEAR)) if half.min() < HAIR else None
 
 
 def _say(axes: Axes, said: dict[str, Points]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from scalelab.refusal import Refusal
-from scalelab.show import draw
+from scalelab.show import draw, template
 from scalelab.show.chart import Axis, Chart, Points
 from scalelab.show.plots import bars
 from scalelab.show.sliders import Figure
@@ -262,6 +262,32 @@ def test_a_word_stands_above_each_mark_to_the_right_of_a_path_and_else_where_no_
     passing = Points("needs", [0, 1], [4, 2], "line")
     _, axes = draw.drawing(Chart("", Axis("x", high=2.0), Axis("y"), (passing, marks)))
     assert [text.get_ha() for text in axes.texts] == ["left"]
+
+
+def test_a_word_of_a_path_keeps_off_a_straight_dashed_line_and_another_word():
+    """The size to buy stood on its deadline, and another on the budget."""
+    path = Points("size", [1, 2, 3], [3, 2, 1], "joined", words=("8", "16", "32"))
+    upright = Points("deadline", [2.1, 2.1], [0, 4], "dashed")
+    level = Points("budget", [0, 1.5], [3.2, 3.2], "dashed")
+    slanted = Points("ideal", [0, 4], [0, 4], "dashed")
+    axis = Axis("x", low=0.0, high=4.0), Axis("y", low=0.0, high=4.0)
+    _, axes = draw.drawing(Chart("", *axis, (path, upright, level, slanted)))
+    assert [text.get_position() for text in axes.texts] == [
+        *[draw.BESIDE[1]] * 2,  # below to the left
+        draw.BESIDE[0],
+    ]
+    near = Points("size", [1, 1.001], [2, 2.001], "joined", words=("8", "16"))
+    _, axes = draw.drawing(Chart("", *axis, (near,)))
+    assert [text.get_position() for text in axes.texts] == draw.BESIDE[:2]
+
+
+def test_the_script_of_a_figure_puts_the_words_of_a_path_where_python_does():
+    script = template.asset("figure.js")
+    offs = ", ".join(f"{lift - draw.LIFTED:g}" for _, lift in draw.BESIDE[::2])
+    assert f"beside = [{offs}].flatMap((off) => [1, -1].map(" in script
+    assert f"[i * {draw.AT_MARK:g}, i * ({draw.LIFTED:g} + off)]" in script
+    assert f"wide = {draw.DIGIT * draw.SMALL / 2:.2f} * words[i].length" in script
+    assert script.count(f"/ 2 + {draw.CLEAR:g}") == 2
 
 
 def test_a_word_stands_within_the_axes_and_on_no_other_mark():

@@ -13,10 +13,10 @@
   const write = (group, part, words, place, look) => {
     svg.querySelectorAll(`[id*="${group.id}-${part}-"]`).forEach((drawn) => drawn.remove());
     words.forEach((word, i) => {
-      const [x, y] = place(i);
+      const [x, y, own] = place(i);
       if (isNaN(x) || isNaN(y)) return;
       const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
-      Object.entries({ id: `${group.id}-${part}-${i}`, x, y, ...look }).forEach(([name, value]) => text.setAttribute(name, value));
+      Object.entries({ id: `${group.id}-${part}-${i}`, x, y, ...look, ...own }).forEach(([name, value]) => text.setAttribute(name, value));
       text.textContent = word;
       group.after(text);
     });
@@ -59,10 +59,25 @@
     const look = { "text-anchor": "middle", dy: "0.36em", style: `fill: var(--sl-paper); ${small}` };
     write(group, "inside", words, (i) => [(px(x[3 * i]) + px(x[3 * i + 1])) / 2, py(y[3 * i])], look);
   };
-  draw.joined = (group, x, y, low, high, bars, words) => {
+  // The box of a dashed line that runs straight across or up, a little wider than it is, as in draw.py.
+  const straight = (x, y) => {
+    const [across, up] = [x.map(px), y.map(py)].map((ends) => [Math.min(...ends), Math.max(...ends)]);
+    const thin = Math.min(across[1] - across[0], up[1] - up[0]) < 0.8;
+    return thin ? [[(across[0] + across[1]) / 2, (up[0] + up[1]) / 2, (across[1] - across[0]) / 2 + 1.5, (up[1] - up[0]) / 2 + 1.5]] : [];
+  };
+  const meet = (a, b) => Math.abs(a[0] - b[0]) < a[2] + b[2] && Math.abs(a[1] - b[1]) < a[3] + b[3];
+  const beside = [0, 12, 24].flatMap((off) => [1, -1].map((i) => [i * 4, i * (8.5 + off)])); // BESIDE of draw.py
+  draw.joined = (group, x, y, low, high, bars, words, lines) => {
     draw.line(group, x, y);
     draw.points(group, x, y, low, high, bars);
-    write(group, "word", words, (i) => [px(x[i]) + 4, py(y[i]) - 8.5], { dy: "0.36em", style: `fill: var(--sl-ink); ${small}` }); // AT_MARK, LIFTED of draw.py
+    const taken = lines.slice();
+    write(group, "word", words, (i) => {
+      const X = px(x[i]), Y = py(y[i]), wide = 3.84 * words[i].length;
+      const box = ([aside, lift]) => [X + aside + Math.sign(aside) * wide, Y - lift, wide, 5.4];
+      const best = beside.find((at) => !taken.some((one) => meet(box(at), one))) ?? beside[0];
+      if (words[i]) taken.push(box(best));
+      return [X + best[0], Y - best[1], { "text-anchor": best[0] < 0 ? "end" : "start" }];
+    }, { dy: "0.36em", style: `fill: var(--sl-ink); ${small}` });
   };
   draw.part = draw.band;
 
@@ -85,9 +100,10 @@
   const show = () => {
     const index = sliders.reduce((at, slider, i) => at * data.shape[i] + Number(slider.value), 0);
     const [series, title, alt, readouts, columns] = data.frames[index];
+    const lines = series.flatMap(([x, y], i) => (data.kinds[i] === "dashed" ? straight(array(x), array(y)) : []));
     series.forEach(([x, y, low, high, words], i) => {
       const group = svg.querySelector(`[id$="-series-${i}"]`);
-      draw[data.kinds[i]](group, array(x), array(y), array(low), array(high), svg.querySelector(`[id$="-series-${i}-bars"]`), words === undefined ? [] : data.texts[words].split("|"));
+      draw[data.kinds[i]](group, array(x), array(y), array(low), array(high), svg.querySelector(`[id$="-series-${i}-bars"]`), words === undefined ? [] : data.texts[words].split("|"), lines);
       if (data.kinds[i] === "part") legend[i]?.toggleAttribute("hidden", !array(y).some(Boolean));
     });
     figure.querySelector(".sl-title").textContent = data.texts[title];
