@@ -27,6 +27,10 @@ from scalelab.show.claims import claimed
 
 PAGE = "book/status"
 HEADINGS = ("chapter", "executed", "seconds")
+LIMIT, OVER = (
+    60,
+    ", over the limit",
+)  # of a chapter, in seconds; a machine with other work needs more
 KEPT = ("name", "system", "python", "numpy", "torch")
 STAMP = re.compile(r'<span class="(sl-stamp [\w -]+)">(.*?)</span>', re.DOTALL)
 
@@ -100,7 +104,8 @@ class PutTables(SphinxPostTransform):
         for name, one in runs.items():
             at = f"{datetime.fromtimestamp(one['mtime']):%Y-%m-%d %H:%M}"
             facts = [_facts(where[name])[what] for what in differ]
-            row = _row(self._chapter(name), at, f"{round(one['runtime'])}", *facts)
+            seconds = f"{round(one['runtime'])}" + OVER * (one["runtime"] > LIMIT)
+            row = _row(self._chapter(name), at, seconds, *facts)
             rows.append(nodes.row("", *row.children, ids=[nodes.make_id(name)]))
         total = sum(round(one["runtime"]) for one in runs.values())  # of what the rows show
         last = _row("together", "", f"{total}", *("" for _ in differ))

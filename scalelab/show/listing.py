@@ -48,7 +48,11 @@ def formula(*functions: Callable[..., object]) -> Listing:
         file, _, line = where.partition(", line ")
         lines.setdefault(file, []).append(line)
     places = "; ".join(f"{f}, line{'s' * (len(n) > 1)} {', '.join(n)}" for f, n in lines.items())
-    return Listing("\n".join(_bare(text) for text, _ in sources), places, ", without its checks")
+    return Listing(
+        "\n".join(_bare(text) for text, _ in sources),
+        places,
+        f", without {'their' if len(functions) > 1 else 'its'} checks",
+    )
 
 
 def _read(function: Callable[..., object]) -> tuple[str, str]:

@@ -27,14 +27,16 @@ from tests.bench import Row
 
 TRIALS = 2000
 ROUNDS, RUNS = 25, 24
-FEW = 4  # runs that each has in a turn: within a second or two a machine hardly changes its pace
 MANY, COMMAND_TURNS = 100, 6
 COMMANDS = {
     "sleep 0.02": "sleep 0.02",
     "python -S": shlex.join([sys.executable, "-I", "-S", "-c", "pass"]),
 }
 # Of these what a loop adds by itself, 60 to 220 µs, is as good as nothing; a sleep that varies by less
-# than a hundredth needs fewer rounds.
+# than a hundredth needs fewer rounds. Beside hyperfine they have fewer runs in a turn, which takes about half
+# a second for all: in a longer one a machine changes its pace, and in a shorter one what has just started
+# hyperfine is still in the way of what it times.
+FEW = 4
 LONGER = {
     "sleep 0.2": ("sleep 0.2", 8),
     "import numpy": (shlex.join([sys.executable, "-I", "-c", "import numpy"]), ROUNDS),
@@ -54,7 +56,7 @@ def rows():
     for name, (line, rounds) in LONGER.items():
         yield from beside_a_loop(name, line, rounds)
         if shutil.which("hyperfine"):
-            yield from beside_hyperfine(name, line, rounds)
+            yield from beside_hyperfine(name, line, rounds, FEW)
     yield from medians()
 
 
@@ -118,12 +120,13 @@ def beside_a_loop(name, line, rounds=ROUNDS):
         yield by_turns(f"median, {name} / a loop of perf_counter{kind}", pairs, 1.01, 0.99)
 
 
-def beside_hyperfine(name, line, rounds=ROUNDS):
+def beside_hyperfine(name, line, rounds=ROUNDS, few=RUNS):
     """As many runs of each, a few by turns; all that each needs for them, and how wide they leave the median.
 
     To stop at a width that the other reached by luck would be no race: twice the runs were needed for it.
     """
-    turns, together = rounds * RUNS // FEW, RUNS // FEW
+    together = RUNS // few
+    turns = rounds * together
 
     def timed(runs):
         start = time.perf_counter()
@@ -132,14 +135,16 @@ def beside_hyperfine(name, line, rounds=ROUNDS):
 
     def ours():
         race = Race([program(line)])
-        return timed(lambda: race.run(runs=FEW, warmup=1).samples[0].seconds)
+        return timed(lambda: race.run(runs=few, warmup=1).samples[0].seconds)
 
-    both = [either_way(turn, ours, lambda: timed(lambda: hyperfine(line))) for turn in range(turns)]
+    both = [
+        either_way(turn, ours, lambda: timed(lambda: hyperfine(line, few))) for turn in range(turns)
+    ]
     seconds = [(one, other) for (one, _), (other, _) in both]
     medians = [(statistics.median(one), statistics.median(other)) for one, other in seconds]
     yield by_turns(f"median, {name} / hyperfine -N", medians, 1.01, 0.99)
     walls = [(one, other) for (_, one), (_, other) in both]
-    yield by_turns(f"time for {FEW} runs, {name} / hyperfine -N", walls, 1)
+    yield by_turns(f"time for {few} runs, {name} / hyperfine -N", walls, 1)
     groups = [zip(*seconds[at : at + together], strict=True) for at in range(0, turns, together)]
     widths = [tuple(stats.margin(list(chain(*runs))) for runs in group) for group in groups]
     row = by_turns(f"interval of {RUNS} runs, {name} / hyperfine -N", widths, math.inf)
@@ -174,11 +179,11 @@ def either_way(turn, ours, theirs):
     return ours(), theirs()
 
 
-def hyperfine(line):
+def hyperfine(line, runs):
     """Return the seconds of every run."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "runs.json")
-        how = ["--style", "none", "--runs", str(FEW), "--warmup", "1", "--export-json", file]
+        how = ["--style", "none", "--runs", str(runs), "--warmup", "1", "--export-json", file]
         subprocess.run(["hyperfine", "-N", *how, line], check=True, capture_output=True)
         return json.loads(file.read_text())["results"][0]["times"]
 

@@ -504,6 +504,27 @@ def test_what_goes_on_beyond_an_edge_fades_there_and_nothing_else_does(visit, bo
             assert fades == (whole if fits else [["left"], ["left", "right"], ["right"]]), kind
 
 
+# Of each table that is wider than a phone, whether a line says so: before it is moved, and at its end.
+SAID = """async () => {
+  const next = (done) => requestAnimationFrame(() => requestAnimationFrame(done));
+  const all = [...document.querySelectorAll("article :is(.pst-scrollable-table-container, .sl-scroll)")];
+  const said = () => all.map((e) => getComputedStyle(e, "::after").visibility === "visible");
+  const wide = all.map((e) => e.scrollWidth > e.clientWidth), before = said();
+  all.forEach((e) => { e.scrollLeft = e.scrollWidth; });
+  await new Promise(next);
+  return { wide, before, after: said() };
+}"""
+
+
+def test_a_phone_says_below_a_wide_table_that_more_is_to_the_right_until_it_is_seen(visit, book):
+    one = visit(viewport=PHONE, reduced_motion="reduce", plain=True)
+    one.open((book / "chapters/08_network.html").as_uri())
+    found = one.page.evaluate(SAID)
+    assert {*found["wide"]} == {True, False}
+    assert found["before"] == found["wide"]
+    assert not any(found["after"])
+
+
 @pytest.mark.parametrize("name", ["05_laws", "09_cost"])
 def test_a_phone_shows_a_formula_whole(visit, book, name):
     one = visit(viewport=PHONE | {"width": 390})

@@ -156,7 +156,7 @@ def _table(summary, place):
         None, [report.headline(summary), report.changes(summary), report.asked(summary)]
     )
     for task in summary["tasks"]:
-        slip = f"  most often: {task['slip'][0]} ({task['slip'][1]})" if task["slip"] else ""
+        slip = f"  most often ({task['slip'][1]}): {task['slip'][0]}" if task["slip"] else ""
         solved = "  not read" if task["solved"] is None else f"{task['solved']:>5.0%} solved"
         lines.append(f"{solved:12}  {task['name']}{slip}"[:110])
     odd = [row for row in summary["students"] if row["remarks"]]

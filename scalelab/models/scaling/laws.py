@@ -64,7 +64,7 @@ def overhead_speedup(workers: Numbers, share: Numbers, measured_on: Numbers) -> 
 
 
 def overhead_ceiling(share: Numbers, measured_on: Numbers) -> Answer:
-    """The speedup over one worker that no number passes while the overhead stays: W/o = K (1 - s_K) / s_K.
+    """The speedup that no number of workers passes while the overhead stays: W_p/o = K (1 - s_K) / s_K.
 
     It is infinite for a share of 0. Source: `overhead_speedup` for endless workers. Section 3.5.
 

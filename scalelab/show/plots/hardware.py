@@ -204,7 +204,7 @@ def corner(fed: float, cores: int) -> Chart:
             *turns,
         ),
         stamp=Stamp("model", note="from the rate measured above"),
-        see="Both begin and end alike. Up to its corner the memory costs nothing, and behind it every "
+        see="Both begin and end alike. Up to its corner the memory costs nothing, and beyond it every "
         "further core is for nothing; Amdahl's curve bends from the start."
         if fed < cores
         else "Here the memory feeds all the cores, so nothing bends: the two lines are one.",

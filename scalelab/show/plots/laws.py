@@ -267,7 +267,8 @@ def losses(
             Points("ideal", [workers, workers], [0.4, len(rows) + 0.6], "dashed", tone=0),
             *(_lane(name, rows[:-1][so], before[so], after[so], tone)
               for name, tone, so in stairs if so.any()),
-            Points("what is left", [*after, measured], rows, "points", tone=1),
+            Points("what is left", after, rows[:-1], "points", tone=1),
+            Points("measured", [measured], rows[-1:], "points", tone=4),
         ),
         stamp=stamp,
         see="Each bar is what one loss takes away, and the next begins where it ends. A bar that leads to "

@@ -155,8 +155,8 @@ def busbw(
             ),
         ),
         stamp=stamp,
-        see="One column of the table goes over the link, and no wire does: what the switch's wire carries "
-        "lies below the ring's, though the switch is done sooner.",
+        see="One column of the table exceeds the data sheet's line, and no wire does: what the switch's "
+        "wire carries lies below the ring's, though the switch is done sooner.",
     )
 
 

@@ -251,7 +251,7 @@ def batch_trade(least_steps: float, least_samples: float, batches: ArrayLike) ->
         ),
         stamp=MODEL,
         see="Far to the left, twice the batch nearly halves the steps and costs few samples. Far to the "
-        "right it doubles the samples and saves hardly a step.",
+        "right it doubles the samples and saves few steps.",
     )
 
 

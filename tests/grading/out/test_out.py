@@ -368,7 +368,7 @@ def test_the_terminal_says_of_which_slip_it_speaks(tmp_path):
     told = report.summary(LAWS, [handed()])
     told["tasks"][0] |= {"slip": ("a doubling doubles it", 3)}
     first, *others = [line for line in command._table(told, tmp_path).splitlines() if "%" in line]
-    assert first.endswith("  most often: a doubling doubles it (3)")
+    assert first.endswith("  most often (3): a doubling doubles it")
     assert not any("most often" in line for line in others)
 
 

@@ -12,9 +12,10 @@ from scalelab.show.series import starts
 def test_the_staircase_goes_from_the_ideal_to_the_measurement_and_each_stair_starts_where_the_last_ended():
     chart = laws.losses(2, {"waiting": 1.7, "idle": 1.8, "compute": 1.5}, 1.6)
     found = by_name(chart)
-    assert found["what is left"].x.tolist() == [1.7, 1.8, 1.5, 1.6]
+    assert found["what is left"].x.tolist() == [1.7, 1.8, 1.5]
+    assert found["measured"].x.tolist() == [1.6]
     assert chart.y.names == ("waiting", "idle", "compute", "measured")
-    assert chart.y.ticks == tuple(found["what is left"].y) == (4, 3, 2, 1)
+    assert chart.y.ticks == (*found["what is left"].y, *found["measured"].y) == (4, 3, 2, 1)
     bars = {
         name: [(*found[name].x[at : at + 2], found[name].y[at]) for at in starts(found[name])]
         for name in ("a loss", "a gain")

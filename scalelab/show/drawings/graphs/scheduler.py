@@ -299,4 +299,5 @@ def _caption(known, now, handed, fresh, ready):
         return (
             f"{done} Somebody idled, so all that was ready ran, and every longest chain is shorter."
         )
-    return f"{done} Nobody idled, so {known.timetable.workers * (now - handed):g} units of work are gone."
+    more = f"{known.timetable.workers * (now - handed):g}"
+    return f"{done} Nobody idled, so {more} more units of work are gone."

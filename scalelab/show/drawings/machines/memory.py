@@ -94,8 +94,8 @@ def _story(devices, room, billions):
         ),
         (
             adam,
-            "Adam adds two statistics for each weight, in 32 bits. Three quarters of all are the "
-            "optimizer's.",
+            "Adam adds two statistics for each weight, in 32 bits. With the copy, three quarters of all "
+            "are the optimizer's.",
         ),
         (
             replace(adam, precision="fp32"),

@@ -30,7 +30,7 @@ _WRAPS = 25.0, 281.0  # of the message from one end of a node to the other
 _FRAMES = (2.0, 122.0), (184.0, 304.0)  # of both nodes, from top to bottom
 _WORD = 13.0  # how high a message is
 _ONE, _SEVERAL, _ALL, _SENT, _AWAITED = 0, 1, 3, 2, 4
-_WAITS = {"a message that the round waits for": _AWAITED}
+_WAITS = {"a slower message, for which the others wait": _AWAITED}
 _NVLINK, _CABLE = 3.2, 1.4  # how wide an arrow is
 TONES = {
     "gradients of one GPU": _ONE,

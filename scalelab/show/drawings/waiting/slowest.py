@@ -82,7 +82,7 @@ def _frame(times, limit, rows, done, whole, part):
             shapes.append(_cell(f"cell {page + 1}.{row + 1}", page, rows.y(row), tone, 8.0))
         tone = SLOW if slow[page].any() else WORKS
         shapes.append(_cell(f"{whole} {page + 1}", page, rows.bottom + 9, tone, 11.0))
-    shapes.append(Shape("sum", "text", middle, rows.bottom + 23, text=f"the {whole}"))
+    shapes.append(Shape("sum", "text", middle, rows.bottom + 23, text=f"each {whole}"))
     pages, calls = int(slow[:done].any(axis=1).sum()), int(slow[:done].sum())
     mean = (
         f"{whole} {ms(times[:done].max(axis=1).mean())} ms, {part} {ms(times[:done].mean())} ms"
