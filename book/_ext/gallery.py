@@ -122,8 +122,8 @@ def summary(lines: list[tuple[Kind, Gains]]) -> str:
             share = units.text(100 * float(np.median(ends)), digits=2)
             said.append(f"{kind.word}, {len(ends)} lines, {share}%")
     bold = (
-        "A bold line is the median of its kind after as many doublings, as far as half of them reach, so it "
-        "ends elsewhere."
+        "A bold line is the median of its kind after each number of doublings, as far as half of its lines "
+        "reach, and so ends at another share."
     )
     return f"The middle efficiency, each line at its own largest size: {'; '.join(said)}. {bold}"
 

@@ -294,7 +294,7 @@ def _add(axes: Axes, series: Points, gid: str, bar: float) -> None:
             np.concatenate([series.x, series.x[::-1]]),
             np.concatenate([series.low, series.high[::-1]]),
         )
-        alpha = 0.45 if series.kind == "part" else 0.18  # of a part nothing is seen through it
+        alpha = 0.45 if series.kind == "part" else 0.24  # of a part nothing is seen through it
         axes.fill(*corners, color=colour, alpha=alpha, lw=0, label=series.label, gid=gid)
         return
     if series.kind in ("points", "joined") and series.low is not None and series.high is not None:

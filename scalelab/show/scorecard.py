@@ -231,7 +231,7 @@ def cost(report: Report) -> Chart:
         tuple(series),
         stamp=report.stamp,
         see="To the left is sooner, and below is cheaper. Along the dashed line sooner costs more; a point "
-        "above it is beaten in both.",
+        "above and to the right of another point is beaten in both.",
     )
 
 

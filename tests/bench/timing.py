@@ -27,6 +27,7 @@ from tests.bench import Row
 
 TRIALS = 2000
 ROUNDS, RUNS = 25, 24
+TURNS = 100  # of a short program beside hyperfine: each may be a few hundredths off, their median must not be
 MANY, COMMAND_TURNS = 100, 6
 COMMANDS = {
     "sleep 0.02": "sleep 0.02",
@@ -51,7 +52,7 @@ def rows():
     for name, line in COMMANDS.items():
         yield from beside_a_loop(name, line)
         if shutil.which("hyperfine"):
-            yield from beside_hyperfine(name, line)
+            yield from beside_hyperfine(name, line, TURNS)
             yield as_commands(name, line)
     for name, (line, rounds) in LONGER.items():
         yield from beside_a_loop(name, line, rounds)

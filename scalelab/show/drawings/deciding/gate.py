@@ -166,7 +166,7 @@ def _above(runs, count, sizes, metric, across):
             mean = math.fsum(there) / count
             yield Shape(f"mean {side}", "block", across(mean), y + 2, 1.5, 20, 1)
             yield Shape(
-                f"is {side}", "text", _RIGHT + 6, y + 2, text=f"mean {mean:.2f}", align="start"
+                f"is {side}", "text", _RIGHT + 6, y + 2, text=f"mean {mean:.3f}", align="start"
             )
 
 

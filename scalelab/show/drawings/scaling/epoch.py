@@ -20,7 +20,6 @@ _WIDE, _HIGH = 360.0, 268.0
 _LEFT, _RIGHT = 82.0, 352.0  # of the lanes, in time
 _TOP, _LANE, _THICK = 18.0, 25.0, 18.0
 _SUMS, _ROW, _BAR = 162.0, 20.0, 13.0  # the rows below, one for each part
-_APART, _DIGIT = 5.0, 8.0  # a number from its bar, and a digit of it on a phone
 _TONES = {"loading": 5, "computing": 1, "waiting": 0, "exchange": 2, "update": 4}
 
 
@@ -168,16 +167,13 @@ def _sums(epoch, now):
             yield Shape(
                 f"all {part}", "block", _LEFT + width / 2, y, width, _BAR, tone=_TONES[part]
             )
-        word, end = f"{spent[part]:.4g}", width
         if part in alone:
-            stroke = alone[part] * scale
             yield Shape(
-                f"one worker's {part}", "line", _LEFT + stroke, y - _ROW / 2 + 1, 0, _ROW - 2,
+                f"one worker's {part}", "line", _LEFT + alone[part] * scale, y - _ROW / 2 + 1, 0, _ROW - 2,
                 weight=1.5,
             )  # fmt: skip
-            if width < stroke < width + _APART + _DIGIT * (len(word) + 1):
-                end = stroke  # the number would stand on it
-        yield Shape(f"seconds of {part}", "text", _LEFT + end + _APART, y, text=word, align="start")
+        word = f"{spent[part]:.4g}"  # in a column of its own, off the bars and the strokes
+        yield Shape(f"seconds of {part}", "text", _RIGHT, y, text=word, align="end")
 
 
 def _moments(epoch):

@@ -64,13 +64,19 @@ def test_a_block_stands_where_its_seconds_do(workers):
 
 
 @counts
-def test_no_number_stands_on_the_stroke_of_its_row(workers):
+def test_no_number_stands_on_the_stroke_or_the_bar_of_its_row(workers):
     digit = 8  # units of one on a phone
     for frame in drawn(workers).frames:
         shapes = {s.key: s for s in frame.shapes}
-        for part in ("loading", "computing", "update"):
-            said, stroke = shapes[f"seconds of {part}"], shapes[f"one worker's {part}"]
-            assert not said.x - 2 < stroke.x < said.x + digit * len(said.text)
+        for key, said in shapes.items():
+            part = key.removeprefix("seconds of ")
+            if part == key:
+                continue
+            start = said.x - digit * len(said.text)
+            if stroke := shapes.get(f"one worker's {part}"):
+                assert stroke.x < start - 2
+            if bar := shapes.get(f"all {part}"):
+                assert bar.x + bar.width / 2 < start - 2
 
 
 @counts
