@@ -22,7 +22,7 @@ _OVER_THE_PEAK = (
     (
         1.3,
         DEVICES,
-        "zeros as data: they draw less power, so a chip clocks higher than its roof was measured",
+        "zeros as data: they draw less power, so a chip clocks higher than while its roof was measured",
     ),
     (
         math.inf,
