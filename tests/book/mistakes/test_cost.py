@@ -227,8 +227,12 @@ def test_what_others_published_is_stamped_so():
     """Recorded is what was measured for the book, on a machine, a date and versions that the stamp names."""
     left, _ = run("wild-data", "wild-times", "wild-table")
     assert left["said"].kind == "published"
-    left, _ = run("beyond-fit", "beyond-names")
-    assert left["printed"].kind == "published"
+
+
+def test_what_curves_make_of_published_times_is_stamped_as_a_model():
+    left, _ = run("beyond-fit", "beyond-names", "beyond-table")
+    assert left["carried"].kind == "model"
+    assert "section 41.6" in left["carried"].note
 
 
 def test_the_repair_doubles_what_grows_and_names_no_price_of_company():

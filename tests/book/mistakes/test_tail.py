@@ -627,7 +627,7 @@ def test_a_forecast_that_missed_stands_beside_what_was_measured():
     _, names = ran("live-compare", **names, **known, alone=alone)
     columns = names["columns"]
     assert columns["forecast, ms"] == pytest.approx([4.5, 14.1])
-    assert columns["measured less replayed, ms"] == pytest.approx(15 - np.array(names["replayed"]))
+    assert columns["left over, ms"] == pytest.approx(15 - np.array(names["replayed"]))
 
 
 def test_the_worst_miss_of_the_line_is_said():

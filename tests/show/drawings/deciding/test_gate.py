@@ -93,7 +93,7 @@ def test_there_is_a_dot_for_each_run_and_a_stroke_at_their_mean(way):
         # One scale for both strips: as far apart as the runs are.
         assert np.corrcoef(dots, values)[0, 1] == pytest.approx(1)
         (said,) = [s.text for s in frame.shapes if s.key == f"is {side}"]
-        assert said == f"mean {values.mean():.2f}"
+        assert said == f"mean {values.mean():.3f}"
     assert frame.facts["Runs in all"] == "16"
 
 

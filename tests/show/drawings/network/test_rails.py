@@ -163,7 +163,7 @@ def test_a_plan_that_adds_finished_sums_shows_it_from_its_last_phase_on():
 
 @each
 def test_the_legend_names_a_colour_only_where_a_round_waits(name):
-    awaits = "a message that the round waits for" in drawn(name).tones
+    awaits = "a slower message, for which the others wait" in drawn(name).tones
     assert awaits == any(
         box.tone == 4 for f in drawn(name).frames for box in things(f, "box").values()
     )
