@@ -343,9 +343,6 @@ def test_one_worker_alone_pays_for_what_both_repeat():
     assert fraction(1 / (repeated + divided / 2), 2) == pytest.approx(repeated)
     said = "a single worker pays for nothing of all this but the calls and the optimizer step"
     assert said in cell("karp-flatt-exchange")
-        "a single worker pays for nothing of all this but the calls and the optimizer step"
-        in cell("karp-flatt-exchange")
-    )
 
 
 def test_what_the_newcomer_lacks_of_the_average_shrinks_in_a_large_fleet():
