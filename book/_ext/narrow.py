@@ -11,6 +11,7 @@ from docutils import nodes
 
 APART = re.compile(r"^ +(?=\d)|(?<=\S) {2,}(?=\S)")  # room that puts what follows into a column
 WORD = re.compile(r"\S+")
+NUMBER = re.compile(r"^(\d+\.) ")  # of a part, which stays beside the first word of its title
 LONGEST = (
     80  # letters of a line that may stand in columns; what is longer is a sentence beside a word
 )
@@ -39,14 +40,15 @@ def _under(line, other):
 
 
 def mark(app, doctree):
-    """Give what stands in columns a class of its own, and hold the dot of a level beside the word before."""
+    """Give what stands in columns a class; hold the dot of a level and the number of a part to their words."""
     for block in doctree.findall(nodes.literal_block):
         if "output" in block["classes"] and in_columns(block.astext()):
             block["classes"].append("columns")
     for title in doctree.findall(nodes.title):
         for text in title.findall(nodes.Text):
-            if text.endswith(" · "):
-                text.parent.replace(text, nodes.Text(f"{text[:-3]}\xa0· "))
+            held = NUMBER.sub("\\1\xa0", f"{text[:-3]}\xa0· " if text.endswith(" · ") else text)
+            if held != text:
+                text.parent.replace(text, nodes.Text(held))
 
 
 def setup(app):
