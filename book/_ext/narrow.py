@@ -1,6 +1,7 @@
 """What a phone must know of a text: which outputs stand in columns, and what may not begin a line.
 
-That is the dot before a level. It wraps what is printed in sentences, and scrolls what stands in columns.
+That is the dot before a level, and what follows the number of a part. It wraps what is printed in
+sentences, and scrolls what stands in columns.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def _under(line, other):
 
 
 def mark(app, doctree):
-    """Give what stands in columns a class; hold the dot of a level and the number of a part to their words."""
+    """Give what stands in columns a class; hold the dot of a level and the number of a part to a word."""
     for block in doctree.findall(nodes.literal_block):
         if "output" in block["classes"] and in_columns(block.astext()):
             block["classes"].append("columns")
