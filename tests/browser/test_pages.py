@@ -507,7 +507,8 @@ def test_what_goes_on_beyond_an_edge_fades_there_and_nothing_else_does(visit, bo
 # Of each table that is wider than a phone, whether a line says so: before it is moved, and at its end.
 SAID = """async () => {
   const next = (done) => requestAnimationFrame(() => requestAnimationFrame(done));
-  const all = [...document.querySelectorAll("article :is(.pst-scrollable-table-container, .sl-scroll)")];
+  const kinds = "article :is(.pst-scrollable-table-container, .sl-scroll)";
+  const all = [...document.querySelectorAll(kinds)].filter((e) => e.checkVisibility());
   const said = () => all.map((e) => getComputedStyle(e, "::after").visibility === "visible");
   const wide = all.map((e) => e.scrollWidth > e.clientWidth), before = said();
   all.forEach((e) => { e.scrollLeft = e.scrollWidth; });

@@ -20,7 +20,7 @@ from scalelab.show.plots import MODEL
 
 MOST, MOST_ROWS = 40, 12  # runs of a size, and answers below each other
 COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24)
-_WIDE, _LEFT, _RIGHT = 360.0, 62.0, 272.0
+_WIDE, _LEFT, _RIGHT = 360.0, 62.0, 262.0
 _TOP, _STRIPS = 7.0, (28.0, 58.0)
 _DOT, _HIGH = 6.0, 9.0
 _HEAD, _ROWS, _ROW = 126.0, 148.0, 18.0
