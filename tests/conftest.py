@@ -91,14 +91,6 @@ def pytest_collection_finish():
     gc.enable()
 
 
-def pytest_xdist_auto_num_workers(config):
-    """Return one more than there are cores: while one waits for a browser or a command, another works.
-
-    The variable is that of xdist.
-    """
-    return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or (os.cpu_count() or 1) + 1)
-
-
 def pytest_xdist_make_scheduler(config, log):
     """Let each core take a file at a time."""
     return Files(config, log)
