@@ -104,8 +104,7 @@ class PutTables(SphinxPostTransform):
         for name, one in runs.items():
             at = f"{datetime.fromtimestamp(one['mtime']):%Y-%m-%d %H:%M}"
             facts = [_facts(where[name])[what] for what in differ]
-            seconds = f"{round(one['runtime'])}" + OVER * (one["runtime"] > LIMIT)
-            row = _row(self._chapter(name), at, seconds, *facts)
+            row = _row(self._chapter(name), at, spent(one["runtime"]), *facts)
             rows.append(nodes.row("", *row.children, ids=[nodes.make_id(name)]))
         total = sum(round(one["runtime"]) for one in runs.values())  # of what the rows show
         last = _row("together", "", f"{total}", *("" for _ in differ))
@@ -133,6 +132,16 @@ class PutTables(SphinxPostTransform):
 def _facts(run: dict) -> dict[str, str]:
     versions = {what: run[what.lower()] for what in ("Python", "NumPy", "torch")}
     return {"machine": f"{run['name']}, {run['system']}", **versions}
+
+
+def spent(seconds: float) -> str:
+    """Return what a chapter took, and that this is too long.
+
+    >>> spent(60.4), spent(60.6)
+    ('60', '61, over the limit')
+    """
+    took = round(seconds)
+    return f"{took}" + OVER * (took > LIMIT)
 
 
 def shared(facts: dict[str, dict[str, str]]) -> tuple[list[str], list[str]]:

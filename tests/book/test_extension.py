@@ -466,6 +466,11 @@ def test_a_run_keeps_the_machine_it_was_first_seen_on(tmp_path):
     assert remember(file, {"a": 1.5}, {"name": "new"}) == {"a": {"name": "new", "ended": 1.5}}
 
 
+def test_a_chapter_over_the_limit_says_so_and_one_that_rounds_to_it_does_not():
+    spent = extension("executions").spent
+    assert [spent(one) for one in (3.4, 60.4, 60.6)] == ["3", "60", "61, over the limit"]
+
+
 def test_what_all_runs_share_is_told_once_and_what_differs_in_each_row():
     shared = extension("executions").shared
     one, other = {"machine": "EPYC", "torch": "2"}, {"machine": "EPYC", "torch": "3"}
