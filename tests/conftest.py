@@ -1,7 +1,7 @@
 """What holds for every test: which are run, in which order, and what each costs.
 
-`make test` runs one test for each promise; what is marked `thorough`, or not among today's samples
-(see `sampling.py`), waits for `make test-all` or for somebody who names it.
+`make test` runs one test for each promise; what is marked `thorough`, or is not among today's samples
+and turns (see `sampling.py`), waits for `make test-all` or for somebody who names it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 from tests import changes
-from tests.sampling import SEED, seed
+from tests.sampling import SEED, seed, take_turns
 
 ROOT = changes.ROOT
 SLOW = ROOT / "tests" / "slow.toml"
@@ -70,7 +70,8 @@ def pytest_configure(config):
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     """Keep one ring; the longest comes first."""
-    items.sort(key=_turn)
+    items.sort(key=_place)
+    take_turns(items)
     option = config.option
     named = option.keyword or option.markexpr or any("::" in one for one in config.args)
     if option.since:
@@ -109,7 +110,7 @@ def _thorough(item):
     return item.get_closest_marker("thorough") is not None
 
 
-def _turn(item):
+def _place(item):
     return next((at for at, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
 
 

@@ -1,7 +1,9 @@
 """Today's choice: of many cases that keep one promise, some are tried each day, and all by `make test-all`.
 
 The day gives the seed, so that a month tries what a day leaves out; `SCALELAB_SEED=…` repeats a choice.
-What a choice once found is kept as a case of its own, which is not sampled.
+What a choice once found is kept as a case of its own, which is not sampled. A file whose many tests are
+dear, since each starts programs or opens pages, lets them take turns: `pytestmark = pytest.mark.turns(3)`
+runs a third of them today, and all within three days.
 """
 
 from __future__ import annotations
@@ -33,3 +35,14 @@ def sampled(cases, number: int, *, always=()) -> list:
         else pytest.param(*param.values, marks=[*param.marks, pytest.mark.thorough], id=param.id)
         for at, param in enumerate(params)
     ]
+
+
+def take_turns(items) -> None:
+    """Mark as thorough, in each file that lets its tests take turns, those whose turn it is not today."""
+    orders: dict = {}
+    for item in items:
+        order = orders.setdefault(item.path, {})
+        at = order.setdefault(item.nodeid.partition("[")[0], len(order))
+        days = item.get_closest_marker("turns")
+        if days and (at - seed()) % days.args[0]:
+            item.add_marker(pytest.mark.thorough)

@@ -31,6 +31,21 @@ def terms(page):
     return {term["id"]: term for term in page.find_all("dt", id=True)}
 
 
+@pytest.fixture(scope="module")
+def headings(page):
+    """Return what stands over each section, by its anchor."""
+    sections = page.find_all("section", id=True)
+    return {
+        one["id"]: one.find(["h2", "h3"]).get_text() for one in sections if one.find(["h2", "h3"])
+    }
+
+
+@pytest.fixture(scope="module")
+def listed(page):
+    """Return what the contents beside the page call each place."""
+    return {link["href"]: link.get_text() for link in page.select("nav.page-toc a")}
+
+
 @pytest.mark.parametrize("room", FOR_READERS, ids=lambda room: room.relative_to(PACKAGE).as_posix())
 def test_every_public_name_of_a_room_is_there_with_what_it_is_for(room, terms):
     dotted = ".".join(room.relative_to(ROOT).parts)
@@ -44,14 +59,13 @@ def test_every_public_name_of_a_room_is_there_with_what_it_is_for(room, terms):
 
 
 @pytest.mark.parametrize("room", FOR_READERS, ids=lambda room: room.relative_to(PACKAGE).as_posix())
-def test_every_module_of_a_room_has_a_heading_that_the_contents_list(room, page):
-    listed = {link["href"]: link.get_text() for link in page.select("nav.page-toc a")}
+def test_every_module_of_a_room_has_a_heading_that_the_contents_list(room, headings, listed):
     for file in room.glob("*.py"):
         if file.stem != "__init__" and any(reference.public(file)):
             dotted = ".".join(room.relative_to(ROOT).parts)
             module = dotted if file.stem == room.stem else f"{dotted}.{file.stem}"
             place = nodes.make_id(f"module {module}")
-            assert page.find(id=place).find(["h2", "h3"]).get_text().startswith(file.stem)
+            assert headings[place].startswith(file.stem)
             assert listed[f"#{place}"] == file.stem
 
 

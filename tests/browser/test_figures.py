@@ -22,6 +22,8 @@ from tests.browser.figures import Live, made_anew
 from tests.browser.test_pages import PAGES
 from tests.notebooks import ROOT, WRITTEN, explored
 
+pytestmark = pytest.mark.turns(3)
+
 HEAVIEST = 300_000  # bytes that we may add to a page, compressed
 OURS = re.compile(rb"<(figure|style)\b.*?</\1>", re.DOTALL)
 

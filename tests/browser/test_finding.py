@@ -1,15 +1,16 @@
 """What a reader looks for is found: old addresses, the citation, and words in the search, all from disk."""
 
-import functools
 import importlib.util
-import re
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import nothing
+from tests.browser.test_pages import anchors
 from tests.notebooks import ROOT
+
+pytestmark = pytest.mark.turns(2)
 
 
 @pytest.fixture
@@ -183,16 +184,10 @@ def test_what_readers_type_finds_the_page_that_explains_it_first_and_the_sentenc
     nothing(faults)
 
 
-@functools.cache
-def names(page) -> set[str]:
-    """All that an address may lead to on a page."""
-    return set(re.findall(r'\bid="([^"]+)"', page.read_text()))
-
-
 def there(book, address: str) -> bool:
     """Whether an address of a search result leads to something."""
     page, _, anchor = address.partition("#")
-    return not anchor or anchor in names(book / page)
+    return not anchor or anchor in anchors(book / page)
 
 
 def test_contents_longer_than_the_window_keep_the_marked_line_in_view(visit, book):

@@ -11,6 +11,8 @@ from tests.browser.conftest import nothing, visiting
 from tests.browser.test_pages import DESK, PHONE, STICKING_OUT
 from tests.notebooks import ROOT
 
+pytestmark = pytest.mark.turns(3)
+
 ALL = [datasets.load(name) for name in datasets.names()]
 DRAWN = [one for one in ALL if one.scaling and (one.seconds or one.throughput)]
 HEAVIEST = 400_000  # bytes of HTML

@@ -8,6 +8,8 @@ from tests.browser.conftest import nothing, visiting
 from tests.notebooks import WRITTEN, chapter
 from tests.sampling import sampled
 
+pytestmark = pytest.mark.turns(3)
+
 
 @pytest.fixture(scope="module")
 def reader(browser):

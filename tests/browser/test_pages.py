@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import html
 import itertools
 import random
 import re
@@ -356,8 +357,10 @@ def soup(path: Path) -> BeautifulSoup:
 
 @functools.cache
 def anchors(path: Path) -> set[str]:
-    named = soup(path).find_all(lambda tag: tag.get("id") or (tag.name == "a" and tag.get("name")))
-    return {value for tag in named for value in (tag.get("id"), tag.get("name")) if value}
+    """Return all that an address may lead to on a page; to parse a page would take a second."""
+    page = re.sub(r"<(script|style)\b.*?</\1>", "", path.read_text(), flags=re.DOTALL)
+    named = re.findall(r'<(?:[^<>]*\sid|a\s(?:[^<>]*\s)?name)="([^"]+)"', page)
+    return set(map(html.unescape, named))
 
 
 def test_a_page_opens_without_an_error(reader):
@@ -590,7 +593,7 @@ def serious(page, options: dict, context: dict | None = None) -> list[str]:
 
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.thorough)])
-@only(3, PAGES)
+@only(1, PAGES)
 def test_axe_finds_nothing_serious(reader, theme):
     resize(reader.page, DESK)
     written = reader.page.evaluate(ARTICLE)

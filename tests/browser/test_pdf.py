@@ -18,6 +18,8 @@ from tests.browser.conftest import nothing
 from tests.notebooks import ROOT, WRITTEN, chapter
 from tests.sampling import seed
 
+pytestmark = pytest.mark.turns(2)
+
 pypdf = pytest.importorskip("pypdf")
 
 

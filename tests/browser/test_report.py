@@ -15,6 +15,8 @@ from tests.grading.out.test_out import LAWS, handed, simulated
 from tests.rubric.test_rubric import QUALITY, study
 from tests.sampling import sampled
 
+pytestmark = pytest.mark.turns(2)
+
 WIDEST = """Math.max(...[...document.querySelectorAll("body *")]
   .filter((e) => !e.closest(".sl-scroll")).map((e) => e.getBoundingClientRect().right))"""
 INKS = "(e) => [getComputedStyle(document.body).backgroundColor, getComputedStyle(e).color]"

@@ -37,6 +37,8 @@ from tests.measure import worker_jobs
 from tests.notebooks import ROOT
 from tests.sampling import sampled, seed
 
+pytestmark = pytest.mark.turns(2)
+
 SAMPLE = Sample("a step", (1.0,), 1, Machine("laptop", cores=4), "2025-11-20")
 # One measurement, as short as can be.
 SHORT = ("run", "independent", "--workers", "1", "--set", "items=2", "--repetitions", "1")

@@ -18,6 +18,8 @@ from scalelab.tables import table as tables
 from tests.cli.command import ENVIRONMENT, MODULE, process, scalelab
 from tests.cli.test_commands import refusal, until
 
+pytestmark = pytest.mark.turns(3)
+
 SLEEP = ("run", "--command", "sleep 0.0{workers}")
 LONG = "sh -c 'echo $$ >> pids; [ {workers} = 4 ] && sleep 600; exit 0' {workers}"
 OWN = """

@@ -11,6 +11,9 @@ import pytest
 
 from scalelab.cli import commands, terminal
 from tests.cli.command import ENVIRONMENT, MODULE, process, scalelab
+from tests.sampling import sampled
+
+pytestmark = pytest.mark.turns(2)
 
 TABLE = "GPUs,Zeit (min)\n1,92.5\n2,47\n4,OOM\n8,40\n"
 BARS = {"█" * n + "░" * (20 - n) for n in range(21)}
@@ -82,7 +85,7 @@ WIDE = (
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80])
-@pytest.mark.parametrize("line", WIDE)
+@pytest.mark.parametrize("line", sampled(WIDE, 2))
 def test_no_line_is_wider_than_the_terminal_and_no_number_is_lost(line, columns):
     narrow = scalelab(*line.split(), columns=columns).stdout
     assert [one for one in narrow.splitlines() if len(one) > columns and " " in one.strip()] == []

@@ -23,6 +23,8 @@ from scalelab.measure.timing import compare
 from tests.cli.command import ENVIRONMENT, MODULE, process, scalelab
 from tests.measure.timing.test_programs import alive, gone
 
+pytestmark = pytest.mark.turns(3)
+
 
 @contextlib.contextmanager
 def terminal(*arguments, **environment):

@@ -19,6 +19,8 @@ from scalelab.refusal import Refusal
 from tests.notebooks import ROOT
 from tests.submissions import classes, stage as stages
 
+pytestmark = pytest.mark.turns(3)
+
 SLUG = "05_laws"
 LAWS = load(ROOT, SLUG)
 RELEASED = json.loads((ROOT / "exercises" / SLUG / f"{SLUG}.ipynb").read_text())

@@ -15,6 +15,8 @@ from scalelab.show import plots
 from scalelab.show.plots import laws as figures
 from tests.notebooks import ROOT
 
+pytestmark = pytest.mark.turns(2)
+
 
 def cells(path):
     """Return the sources of a notebook by cell id."""

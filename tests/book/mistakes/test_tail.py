@@ -18,6 +18,8 @@ from scalelab.show.plots import tail as figures
 from tests.notebooks import ROOT, chapter
 from tests.show.drawings import every
 
+pytestmark = pytest.mark.turns(2)
+
 CELLS = {cell["id"]: cell["source"] for cell in chapter("04_tail").nb.cells}
 
 

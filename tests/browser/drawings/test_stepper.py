@@ -20,6 +20,8 @@ from tests.browser.conftest import nothing, visiting
 from tests.browser.figures import GO
 from tests.browser.test_figures import PHONE, drag
 
+pytestmark = pytest.mark.turns(3)
+
 NUMBER = re.compile(r"-?\d[\d.]*(?:e-?\d+)?")
 STATE = """(figure) => ({
   words: figure.querySelector(".sl-caption").textContent,

@@ -19,6 +19,8 @@ from scalelab.grading.inputs.source import load
 from tests.notebooks import ROOT
 from tests.sampling import sampled
 
+pytestmark = pytest.mark.turns(3)
+
 SLUG = "01_speedup"
 WANTED = f"{SLUG}.ipynb"
 SOURCE = load(ROOT, SLUG)

@@ -17,7 +17,10 @@ from tests.assignments.runner import SLUGS
 from tests.sampling import sampled, seed
 from tests.submissions import classes, stage as stages
 
-pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
+pytestmark = [
+    pytest.mark.turns(3),
+    pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing),
+]
 
 
 @pytest.fixture(scope="module", params=sampled(SLUGS, 1))

@@ -19,7 +19,10 @@ from tests.sampling import seed
 from tests.submissions import classes, stage
 from tests.submissions.kinds import kinds
 
-pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
+pytestmark = [
+    pytest.mark.turns(2),
+    pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing),
+]
 
 NAMED = {kind.name: kind for kind in kinds()}
 SOME = (  # whose process can be copied, cannot, or ends

@@ -24,7 +24,10 @@ from tests.sampling import seed
 from tests.submissions import classes, stage, tried
 from tests.submissions.kinds import kinds
 
-pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
+pytestmark = [
+    pytest.mark.turns(2),
+    pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing),
+]
 
 NAMES = (
     "honest",

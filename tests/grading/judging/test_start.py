@@ -16,7 +16,10 @@ from tests.sampling import seed
 from tests.submissions import classes, stage
 from tests.submissions.kinds import kinds
 
-pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
+pytestmark = [
+    pytest.mark.turns(2),
+    pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing),
+]
 
 CLASS = [kind for kind in kinds() if kind.name in ("honest", "prints", "hard exit in a cell")]
 SLUG = random.Random(seed()).choice(SLUGS)

@@ -27,7 +27,10 @@ from tests.submissions import classes, stage as stages
 from tests.submissions.kinds import kinds
 from tests.submissions.stage import ONE, REST, USERS
 
-pytestmark = pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing)
+pytestmark = [
+    pytest.mark.turns(3),
+    pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing),
+]
 
 NAMED = {kind.name: kind for kind in kinds()}
 CLASS = {

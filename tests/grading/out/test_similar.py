@@ -20,6 +20,8 @@ from tests.grading.out.styles import COPIES, CROSSING, REPAIRED
 from tests.notebooks import ROOT
 from tests.submissions import classes, stage as stages
 
+pytestmark = pytest.mark.turns(2)
+
 SLUG = "01_speedup"
 SPEEDUP = load(ROOT, SLUG)
 STYLES = {"answer-1-1": CROSSING, "answer-3-4": REPAIRED}

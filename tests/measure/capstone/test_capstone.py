@@ -16,6 +16,8 @@ from scalelab.rubric import assess as rubric_assess, rubric
 from tests.cli.command import scalelab
 from tests.measure import worker_jobs
 
+pytestmark = pytest.mark.turns(3)
+
 SMALL = {"samples": 1024, "epochs": 1, "width": 64}
 
 

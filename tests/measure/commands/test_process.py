@@ -13,6 +13,8 @@ import pytest
 from scalelab.measure.commands import process
 from tests.cli.command import ENVIRONMENT
 
+pytestmark = pytest.mark.turns(3)
+
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only there a mark is seen")
 # What says who it is, and stays whatever it is asked.
 STUBBORN = "trap '' TERM INT HUP; echo $$ >> {pids}; while :; do sleep 0.2; done"

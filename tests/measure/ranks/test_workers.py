@@ -22,6 +22,8 @@ from tests.measure import worker_jobs
 from tests.notebooks import ROOT
 from tests.sampling import sampled
 
+pytestmark = pytest.mark.turns(3)
+
 
 @pytest.fixture(autouse=True)
 def importable(monkeypatch):

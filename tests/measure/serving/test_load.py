@@ -13,6 +13,8 @@ from scalelab.measure.serving import load, serve
 from scalelab.models.waiting import simulated
 from tests.measure import served
 
+pytestmark = pytest.mark.turns(3)
+
 
 @pytest.fixture(scope="module")
 def service():

@@ -13,6 +13,8 @@ from scalelab.measure.serving import serve
 from tests.measure import served
 from tests.notebooks import ROOT
 
+pytestmark = pytest.mark.turns(3)
+
 
 @pytest.fixture(scope="module")
 def service():

@@ -19,6 +19,8 @@ from scalelab.measure.timing import programs
 from scalelab.measure.timing.programs import Program, Race, program, run
 from scalelab.refusal import Failure, Refusal
 
+pytestmark = pytest.mark.turns(3)
+
 PYTHON = sys.executable
 
 
