@@ -236,8 +236,8 @@ def misses(
             ),
         ),
         stamp=stamp,
-        see="How far each row lies from a curve, and on which side. Of few rows some neighbours are on one "
-        "side by chance; a long run of rows on one side speaks against a shape.",
+        see="How far each row lies from a curve, and on which side. Where rows are few, some neighbours "
+        "are on one side by chance; a long run of rows on one side speaks against a shape.",
     )
 
 
