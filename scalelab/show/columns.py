@@ -104,18 +104,29 @@ def _cells(values: Sequence[Any], form: str | None) -> list[str]:
 
 
 def _alike(texts: Sequence[str]) -> list[str]:
-    """Write times of one unit as exactly as each other."""
+    """Write times of one unit as exactly as each other: in four figures what needs four to be told apart.
+
+    >>> _alike(["621.3 µs", "621 µs", "621.8 µs"]), _alike(["9.74 ms", "9.4 ms", "10.2 ms"])
+    (['621.3 µs', '621.0 µs', '621.8 µs'], ['9.74 ms', '9.40 ms', '10.2 ms'])
+    """
     parts = [text.partition(" ") for text in texts]
     places = max(_places(number) for number, _, _ in parts)
-    return [f"{_even(number, places)}{space}{unit}" for number, space, unit in parts]
+    most = max(FIGURES, *(_figures(number) for number, _, _ in parts))
+    return [f"{_even(number, places, most)}{space}{unit}" for number, space, unit in parts]
+
+
+def _figures(text: str) -> int:
+    """Return how many figures a number is written in, without the zeros that end a whole one."""
+    whole, _, rest = text.lstrip("-").replace(",", "").partition(".")
+    return len((whole + rest).lstrip("0") if rest else whole.rstrip("0"))
 
 
 def _places(text: str) -> int:
     return len(text.partition(".")[2]) if "e" not in text else 0
 
 
-def _even(text: str, places: int) -> str:
-    """Write a number as exactly as those above and below it, in no more than three figures.
+def _even(text: str, places: int, most: int = FIGURES) -> str:
+    """Write a number as exactly as those above and below it, in no more than so many figures.
 
     >>> _even("3.9", 2), _even("14", 2), _even("29.6", 2), _even("0.5", 1), _even("1,930", 2)
     ('3.90', '14.0', '29.6', '0.5', '1,930')
@@ -124,7 +135,7 @@ def _even(text: str, places: int) -> str:
     if not (whole + rest).isdecimal() or not float(f"{whole}.{rest}"):
         return text
     figures = len((whole + rest).lstrip("0"))
-    more = min(places - len(rest), FIGURES - figures)
+    more = min(places - len(rest), most - figures)
     return text if more <= 0 else f"{text}{'' if rest else '.'}{'0' * more}"
 
 

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,9 @@ CORNERS = [
     *((6.0, 0.0), (-6.0, 0.0), (0.0, 13.0), (0.0, -13.0)),
     *((aside, lift) for lift in (19.0, -19.0) for aside in (-AT_MARK, AT_MARK, 0.0)),
 ]
+# What a word costs that could be read as that of another mark, as much as a line straight through it: one
+# that is not so many points nearer to its own.
+DOUBT, OWN = 5, 2.5
 HAIR = 0.4  # by which a bar of a lane is shorter at either end, in points; figure.js has it too
 
 
@@ -373,12 +377,12 @@ def _list(axes: Axes, series: Points) -> None:
 def _number(axes: Axes, lines: list[Points]) -> None:
     """Write its number beside each named point, left and right by turns, as neighbours may be close.
 
-    Where another point or number stands there, or a line passes, the other sides are tried, those above
-    and below, and the corners.
+    Where another point or number stands there, a line passes, or the number could be read as that of
+    another point, the other sides are tried, those above and below, the corners, and above and below farther
+    off.
     """
-    marks = [_placed(axes, *at) for line in lines for at in zip(line.x, line.y, strict=True)]
-    dot = style()["lines.markersize"] / 2
-    taken = [(*mark, dot, dot) for mark in marks]
+    dots = _dots(axes) if lines else []
+    taken = dots.copy()
     passed = _passed(axes) if lines else np.empty((0, 2))
     for line in lines:
         for turn, at in enumerate(np.argsort(line.x, kind="stable")):
@@ -387,11 +391,15 @@ def _number(axes: Axes, lines: list[Points]) -> None:
             aside = (-6.0, 6.0) if turn % 2 == 0 else (6.0, -6.0)
             corners = [(one, lift) for lift in (-9.0, 9.0) for one in (6.0, -6.0)]
             sides = [(one, 0.0) for one in aside] + [(0.0, -9.0), (0.0, 9.0), *corners]
+            sides += [(0.0, -13.0), (0.0, 13.0)]
             boxes = [
                 (mark[0] + x + np.sign(x) * wide, mark[1] + y, wide, DIGIT_TALL * SMALL / 2)
                 for x, y in sides
             ]
-            bad = [(any(_meet(box, one) for one in taken), _on(passed, box)) for box in boxes]
+            bad = [
+                (any(_meet(box, one) for one in taken), _cost(passed, dots, mark, box))
+                for box in boxes
+            ]
             best = bad.index(min(bad))
             taken.append(boxes[best])
             _write(axes, word, line.x[at], line.y[at], *sides[best], LIGHT["ink"])
@@ -423,9 +431,8 @@ def _straight(axes: Axes, line: Points) -> tuple[float, ...] | None:
 
 def _say(axes: Axes, said: dict[str, Points]) -> None:
     """Write the word of each mark at the first place beside it within the axes that nothing else takes."""
-    passed, dot = _passed(axes) if said else np.empty((0, 2)), style()["lines.markersize"] / 2
-    marks = [at for one in said.values() for at in zip(one.x, one.y, strict=True)]
-    taken = [(*map(float, _placed(axes, *mark)), dot, dot) for mark in marks]
+    passed, dots = (_passed(axes), _dots(axes)) if said else (np.empty((0, 2)), [])
+    taken = dots.copy()
     area = np.array(axes.bbox.padded(2).extents) / axes.figure.dpi / POINT
     for gid, series in said.items():
         for turn, (word, x, y) in enumerate(zip(series.words, series.x, series.y, strict=True)):
@@ -444,7 +451,7 @@ def _say(axes: Axes, said: dict[str, Points]) -> None:
                 corner: (
                     not _within(area, box),
                     any(_meet(box, one) for one in taken),
-                    _on(passed, box),
+                    _cost(passed, dots, (left, up), box),
                 )
                 for corner, box in boxes.items()
             }
@@ -467,6 +474,36 @@ def _passed(axes: Axes) -> np.ndarray:
             at = np.arange(0, far[-1], 2.0)
             places.append(np.column_stack([np.interp(at, far, one) for one in along.T]))
     return np.concatenate(places)
+
+
+def _dots(axes: Axes) -> list[tuple[float, ...]]:
+    """Return the boxes that marks fill, but for those of a crowd."""
+    dot = style()["lines.markersize"] / 2
+    boxes: list[tuple[float, ...]] = []
+    for line in axes.lines:
+        at = np.column_stack([np.asarray(one, float) for one in line.get_data()])
+        if line.get_marker() == "o" and len(at) <= CROWD:
+            shown = at[np.isfinite(at).all(axis=1)]
+            boxes += [(*map(float, _placed(axes, *one)), dot, dot) for one in shown]
+    return boxes
+
+
+def _cost(
+    passed: np.ndarray, dots: list[tuple[float, ...]], mark: Sequence[float], box: tuple[float, ...]
+) -> int:
+    """Return how ill the word of a mark stands in a box: on lines, or as if it were that of another mark."""
+    own, others = [], []
+    for dot in dots:
+        here = np.allclose(dot[:2], mark)
+        (own if here else others).append(_between(box, dot))
+    near = min(others, default=np.inf) < min(own, default=0.0) + OWN
+    return _on(passed, (*box[:2], box[2] + CLEAR, box[3] + CLEAR)) + DOUBT * near
+
+
+def _between(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    """Return how far two boxes are apart."""
+    x, y = (max(0.0, abs(one[at] - other[at]) - one[at + 2] - other[at + 2]) for at in (0, 1))
+    return float(np.hypot(x, y))
 
 
 def _on(places: np.ndarray, box: tuple[float, ...]) -> int:
@@ -500,7 +537,7 @@ def _tag(axes: Axes, lines: list[Points], at: int) -> None:
     """Write the tag of each line beside its first or last point, none on another and all near their lines."""
     rising = sorted(lines, key=lambda line: line.y[at])
     places = [float(_placed(axes, line.x[at], line.y[at])[1]) for line in rising]
-    for tagged, place, moved in zip(rising, places, _spread(places, 1.1 * SMALL), strict=True):
+    for tagged, place, moved in zip(rising, places, _spread(places, 1.25 * SMALL), strict=True):
         aside, colour = 5.0 if at else -5.0, TONES[tagged.tone % len(TONES)]
         here = _tag_of(tagged, at), tagged.x[at], tagged.y[at]
         _write(axes, *here, aside, moved - place, colour)

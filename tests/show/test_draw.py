@@ -304,6 +304,23 @@ def test_a_word_stands_within_the_axes_and_on_no_other_mark():
         assert not any(box.x0 < x < box.x1 and box.y0 < y < box.y1 for x, y in dots)
 
 
+def test_a_word_is_nearer_to_its_own_mark_than_to_that_of_another():
+    """On a phone softmax began under the mark of axpy, and 5 stood halfway between 2 and 5."""
+    axis = Axis("x", low=0.0, high=10.0), Axis("y", low=0.0, high=10.0)
+    marks = Points("before", [5], [5], "points", words=("softmax",))
+    other = Points("after", [3.6], [5.8], "points", words=("axpy",), quiet=True)
+    numbered = Points("kernel", [4.6, 5.1], [5, 5], "points", names=("dot", "vector"))
+    for series in ((marks, other), (numbered,)):
+        _, axes = draw.drawing(Chart("", *axis, series))
+        places = np.concatenate([np.column_stack([one.x, one.y]) for one in series])
+        dots = axes.transData.transform(places)
+        for text in axes.texts:
+            box = text.get_window_extent()
+            near = np.clip(dots, [box.x0, box.y0], [box.x1, box.y1])
+            closest = np.argmin(np.hypot(*(dots - near).T))
+            assert axes.transData.transform(text.xy) == pytest.approx(dots[closest])
+
+
 def test_an_arrow_leads_from_where_something_was_to_where_it_moved():
     """Two dots and a line between them did not say which way."""
     up = Points("faster", [10, 10], [1, 100], "moved")

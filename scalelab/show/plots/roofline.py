@@ -235,19 +235,21 @@ def pieces(
 ) -> Chart:
     """Time of a chain of walks over the size of its pieces: measured, and what its clocks ask for.
 
-    `starts` are the seconds of starting every call; `once` and `every` those of memory, if only the
-    first walk of a piece reaches it, or all of them.
+    `starts` are the seconds of starting every call, which fall as one over the size; `once` and `every`
+    those of memory, if only the first walk of a piece reaches it, or all of them.
     """
     at = np.asarray(sizes, float)
     low, high = 0.5 * once, 1.5 * max(max(seconds), every, max(starts))
-    shown = np.asarray(starts) >= low
+    # Down to the lower edge of the picture.
+    end = np.clip(at[0] * starts[0] / low, at[0], at[-1])
+    along = np.append(at[at < end], end)
     return Chart(
         "A chain of walks, piece by piece",
         Axis("numbers in a piece", True),
         Axis("ms", True, 1e3 * low, 1e3 * high),
         (
             Points("measured", at, 1e3 * np.asarray(seconds), "joined", tone=1),
-            Points("starts alone", at[shown], 1e3 * np.asarray(starts)[shown], "dashed", tone=2),
+            Points("starts alone", along, 1e3 * at[0] * starts[0] / along, "dashed", tone=2),
             Points("every walk from memory", at, np.full(len(at), 1e3 * every), "dashed", tone=3),
             Points("one walk from memory", at, np.full(len(at), 1e3 * once), "dashed", tone=4),
         ),

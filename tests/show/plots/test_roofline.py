@@ -194,11 +194,12 @@ def test_each_best_product_has_the_colour_of_the_roof_it_is_held_against(device)
 
 
 def test_the_walls_of_a_chain_of_walks_are_drawn_where_they_can_be_seen():
-    took, starts = [9e-3, 5e-3, 7e-3], [8e-3, 1e-3, 1e-6]
+    took, starts = [9e-3, 5e-3, 7e-3], [8e-3, 8e-4, 8e-5]
     chart = figures.pieces([10, 100, 1000], took, starts, 2e-3, 6e-3, figures.said("a test"))
     measured, begun, *level = chart.series
     assert measured.y == pytest.approx([9, 5, 7])
-    assert list(begun.x) == [10, 100]
+    assert list(begun.x) == pytest.approx([10, 80])  # where it leaves the picture
+    assert list(begun.y) == pytest.approx([8, chart.y.low])
     assert [one.y[0] for one in level] == [6, 2]
 
 
