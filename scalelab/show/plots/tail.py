@@ -264,14 +264,16 @@ def tails(
 def moments(
     title: str, runs: Mapping[str, tuple[ArrayLike, np.ndarray]], stamp: Stamp | None = None
 ) -> Chart:
-    """The response of each request over the time at which it was planned, and the slowest of each run."""
+    """The response of each request over its planned start, and the slowest of all runs but the first.
+
+    The first run lies on the others, and shows them where it is elsewhere; there each has its name.
+    """
     highest = 1e3 * max(float(np.max(seconds)) for _, seconds in runs.values())
-    # The first run lies on the others, and shows them where it is elsewhere.
     series = [
         Points(name, planned, 1e3 * seconds, "points", tone=tone)
         for tone, (name, (planned, seconds)) in reversed([*enumerate(runs.items(), 1)])
     ]
-    for tone, (name, (planned, seconds)) in enumerate(runs.items(), 1):
+    for tone, (name, (planned, seconds)) in [*enumerate(runs.items(), 1)][1:]:
         at = int(np.argmax(seconds))
         slowest = [np.asarray(planned)[at]], [1e3 * seconds[at]]
         series.append(Points(f"{name}: slowest", *slowest, "points", tone=tone, words=(name,)))
