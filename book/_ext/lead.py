@@ -50,7 +50,7 @@ def beside(context):
         return told
     way = context["pathto"]("book/my_hardware")
     return (
-        f"{told}. {units.counted(count, 'figure')} can start from "
+        f"{told}, of which {count} can start from "
         f'<a class="book-mine" href="{way}">your hardware</a>'
     )
 

@@ -73,10 +73,8 @@ def test_a_device_is_kept_and_the_roofline_of_another_page_starts_from_it(panel,
     mine = panel.page.locator(".book-time .book-mine")
     expect(mine).to_have_text("A100 SXM 80GB")
     figures = panel.page.locator(".sl-figure:has(input[data-follows])").count()
-    assert (
-        f"{figures} figures can start from A100 SXM 80GB"
-        in panel.page.locator(".book-time").inner_text()
-    )
+    told = panel.page.locator(".book-time").inner_text()
+    assert f"figures, of which {figures} can start from A100 SXM 80GB" in told
     mine.click()
     panel.page.wait_for_url("**/my_hardware.html")
     device = panel.page.get_by_label("Device", exact=True)

@@ -647,7 +647,7 @@ def test_a_graph_takes_more_than_half_of_a_small_layer_and_little_of_a_large_one
     assert "takes 229 µs when launched, and 95 when replayed" in CELLS["launch-recorded-read"]
     assert [round(one) for one in small] == [229, 95]
     assert small[1] < small[0] / 2, "the starts were more than half of its time"
-    assert "saves 50 µs of 672" in CELLS["launch-recorded-read"]
+    assert "saves about 50 µs of 672" in CELLS["launch-recorded-read"]
     assert [round(large[0] - large[1]), round(large[0])] == [50, 672]
     rest = small[1] / (1e6 * on_h100["layer of 1B writes for 1", "graph"][1].bytes / H100.bandwidth)
     assert "2.5 times as long as its bytes need" in CELLS["launch-recorded-rest"]
