@@ -187,8 +187,8 @@ def apart(
         "ms",
         rows,
         stamp,
-        "Compare colour with colour: a part that is longer below was predicted too short, and a colour "
-        "that is only below was not predicted at all.",
+        "Compare colour with colour: a part that is longer below was predicted too short, one that is "
+        "shorter too long, and a colour that is only below was not predicted at all.",
     )
     toned = (replace(one, tone=TONES.get(one.label, one.tone)) for one in chart.series)
     return replace(chart, series=tuple(toned))
@@ -348,14 +348,13 @@ def carbon(workers: Values, kilograms: Mapping[str, ArrayLike]) -> Chart:
     return Chart(
         "The same run, fed by two grids",
         Axis("GPUs", log=True, ticks=tuple(workers)),
-        Axis("kg of CO₂", log=True),
+        Axis("kg of CO₂", log=True, ticks=(30, 50, 100, 200, 400)),
         tuple(
             Points(place, workers, amounts, "joined", tone=tone)
             for tone, (place, amounts) in enumerate(kilograms.items(), 1)
         ),
         stamp=MODEL,
-        see="Both lines climb alike, because GPUs that wait draw power too. The gap between them is larger "
-        "than all of the climb.",
+        see="Both lines climb alike, and the gap between them is larger than all of the climb.",
     )
 
 

@@ -59,7 +59,7 @@ def sizes(plan: Plan) -> Chart:
         series.append(Points("size to buy", [at.workers], [y], "points", tone=3))
         readouts |= {
             "Step": units.text(at.seconds, "s"),
-            "MFU": units.text(at.mfu, "%"),
+            "MFU": units.text(at.mfu, "%").replace(" %", "%"),
             "Limited by": at.kind,
         }
         if at.dollars is not None:
@@ -72,8 +72,8 @@ def sizes(plan: Plan) -> Chart:
         tuple(series),
         readouts,
         MODEL,
-        "The wider the line lies above that of matrix products alone, the more is paid for something else. A "
-        "size is safe where all of the band is under its limit, and a guess where only the line is."
+        "The farther the line lies above that of matrix products alone, the more is paid for something else. "
+        "A size is safe where all of the band is under its limit, and a guess where only the line is."
         if whole and deadline is not None and len(rows) > 1
         else "",
     )

@@ -268,7 +268,7 @@ def test_the_size_worth_its_money_knows_no_number_of_steps():
 
 def test_section_7_asks_for_the_last_two_of_the_three_sizes():
     _, printed = run("sizes-code")
-    sizes = [line.split()[-1] for line in printed.splitlines() if "an hour at" in line]
+    sizes = [line.split()[-2] for line in printed.splitlines() if "an hour at" in line]
     asked = [size for size in sizes if re.search(rf"\b{size}\b", CHAPTER["money-hour-read"])]
     assert asked == sizes[-2:]
     assert "for the last two" in CHAPTER["sizes-read"]
@@ -555,7 +555,7 @@ def test_a_preemption_that_meets_no_work_is_a_preemption_too():
     }
     first, rare = often.values()
     assert (rare.count("wait"), first.count("wait"), first.count("lost")) == (12, 10, 9)
-    assert "taken away twelve times and the first ten." in CHAPTER["spot-run-read"]
+    assert "taken away twelve times, and the first run ten times." in CHAPTER["spot-run-read"]
 
 
 def test_what_is_no_better_than_the_fit_is_the_best_guess_and_is_printed():
