@@ -113,7 +113,7 @@ def few_rows(every: Sweep, few: AlphaBeta, stamp: Stamp) -> Chart:
         ),
         stamp=stamp,
         see="The line, a single latency and a single bandwidth, knows the marks of its own colour only. "
-        "Where the other rows leave it, one line is too few.",
+        "Where rows leave it, its own or others, one line is too few.",
     )
 
 
@@ -143,7 +143,7 @@ def busbw(
     workers, switch = np.asarray(workers, float), np.asarray(switch, float)
     carried = switch / bandwidth.bus_factor(workers) * (workers + 1) / workers
     return Chart(
-        "busbw of 8 GiB on up to eight H200, and the wire",
+        "Bus bandwidth of 8 GiB on up to eight H200, and the wire",
         Axis("GPUs", low=0.8 * workers.min(), ticks=tuple(workers)),
         Axis("GB/s", low=0.8 * carried.min()),
         (

@@ -194,7 +194,7 @@ def _filling(job, made, full):
         yield Shape("in the bucket", "block", _LEFT + wide / 2, _FILLS, wide, 16, tone=_DONE)
     word = f"{units.text(share * job.each, 'B')} of {units.text(job.each, 'B')}"
     if full == job.count:
-        word = "all buckets are full"
+        word = "none is left to fill"
     yield Shape("how full", "text", _LEFT + _BUCKET + 8, _FILLS, text=word, align="start")
 
 
