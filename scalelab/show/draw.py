@@ -6,7 +6,6 @@ import functools
 import hashlib
 import io
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -451,7 +450,7 @@ def _say(axes: Axes, said: dict[str, Points]) -> None:
                 corner: (
                     not _within(area, box),
                     any(_meet(box, one) for one in taken),
-                    _cost(passed, dots, (left, up), box),
+                    _cost(passed, dots, np.array([left, up]), box),
                 )
                 for corner, box in boxes.items()
             }
@@ -489,15 +488,14 @@ def _dots(axes: Axes) -> list[tuple[float, ...]]:
 
 
 def _cost(
-    passed: np.ndarray, dots: list[tuple[float, ...]], mark: Sequence[float], box: tuple[float, ...]
+    passed: np.ndarray, dots: list[tuple[float, ...]], mark: np.ndarray, box: tuple[float, ...]
 ) -> int:
     """Return how ill the word of a mark stands in a box: on lines, or as if it were that of another mark."""
-    own, others = [], []
-    for dot in dots:
-        here = np.allclose(dot[:2], mark)
-        (own if here else others).append(_between(box, dot))
-    near = min(others, default=np.inf) < min(own, default=0.0) + OWN
-    return _on(passed, (*box[:2], box[2] + CLEAR, box[3] + CLEAR)) + DOUBT * near
+    here = [np.allclose(dot[:2], mark) for dot in dots]
+    far = [_between(box, dot) for dot in dots]
+    own = min((one for one, mine in zip(far, here, strict=True) if mine), default=0.0)
+    other = min((one for one, mine in zip(far, here, strict=True) if not mine), default=np.inf)
+    return _on(passed, (*box[:2], box[2] + CLEAR, box[3] + CLEAR)) + DOUBT * (other < own + OWN)
 
 
 def _between(one: tuple[float, ...], other: tuple[float, ...]) -> float:
