@@ -551,7 +551,7 @@ def test_a_phone_shows_a_row_of_words_whole(visit, book, name):
 @pytest.mark.parametrize(
     ("name", "titles"),
     [
-        ("01_speedup", ["Four epochs in turn", "Over their smaller size"]),
+        ("01_speedup", ["Four epochs in turn", "Speedup over the job's own smaller size"]),
         ("02_hardware", ["An edge of this machine", "From eight H100 to eight H200"]),
     ],
 )

@@ -16,7 +16,7 @@ from scalelab.show.plots import MODEL, bars, yours
 
 SMALL, BIG = "A100 SXM 40GB", "H200 SXM"
 # What a driver reports is in no data sheet.
-DRIVER = Stamp("published", note="data sheets; memory as the driver reports it")
+DRIVER = Stamp("published", note="data sheets; memory by the driver")
 MLPERF = Stamp("published", date="2024-06-11", note="MLPerf Training v4.0, NVIDIA")
 TRAINING = 16  # bytes per parameter, from memory.state()
 # Layers, hidden units, attention heads, and heads with keys of their own: Llama 3, table 3 of its report.
@@ -126,7 +126,7 @@ def published_gains(runs: Sequence[upgrades.Upgrade], faster: float) -> Chart:
         "The jobs stand in the order of the table, each with its uncertainty. The first alone reaches what "
         "a faster memory can give; the others gain less than half of it, and the bars of the last two reach "
         "down to no gain. "
-        "Where no bar is seen it is shorter than the mark is wide.",
+        "Where a bar hardly shows, it is shorter than the mark is wide.",
         ("two standard errors either way", "gain of the mean times"),
     )
 

@@ -197,7 +197,7 @@ def rates(
         ),
         stamp=stamp,
         see="Points of one colour have the same batch per worker, so only they form one study. A point far "
-        "from its neighbours of the same colour asks to be measured again.",
+        "below those on both sides asks to be measured again, whatever their colours.",
     )
 
 
@@ -330,8 +330,8 @@ def more_data(
         ),
         stamp=MODEL,
         see="On few workers the samples decide, and the upper three nearly agree. On many the steps "
-        "decide, which follow one another: only where the critical batch grows as much as the samples, the "
-        "least number of steps stays that of today.",
+        "decide, which follow one another: only where the critical batch grows as much as the samples does "
+        "the least number of steps stay that of today.",
     )
 
 

@@ -15,7 +15,7 @@ from scalelab.show.plots import MODEL
 
 _MOST = 8  # failures of a run that can be told one after the other
 _WIDE, _HIGH = 360.0, 262.0
-_LEFT, _RIGHT = 80.0, 348.0
+_LEFT, _RIGHT = 80.0, 344.0  # which leaves room for half of the last number
 _TOP, _LANE = 20.0, 21.0
 _SUMS, _ROW, _BAR = 152.0, 21.0, 14.0
 _MARK = 10.0  # no wider to the right than a restart is long
@@ -113,8 +113,7 @@ def _axis(until):
         x = _LEFT + fifth * (_RIGHT - _LEFT) / 5
         word = f"{until * fifth / 5:.4g}"
         yield Shape(f"tick {fifth}", "line", x, _TOP - 3, 0, bottom - _TOP + 6, weight=0.4)
-        at, align = (_WIDE - 1, "end") if fifth == 5 else (x, "middle")
-        yield Shape(f"time {fifth}", "text", at, 8, text=word, align=align)
+        yield Shape(f"time {fifth}", "text", x, 8, text=word)
     # The unit stands before the numbers: a phone has no room for it behind the last.
     yield Shape("unit of time", "text", _LEFT - 12, 8, text="minutes", align="end")
     for machine in range(_MACHINES):

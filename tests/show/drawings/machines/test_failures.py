@@ -59,7 +59,7 @@ def seen(every):
 
 @intervals
 def test_blocks_show_what_each_minute_was_and_what_became_of_it(every):
-    tones, scale = drawn(every).tones, (348 - 80) / 500
+    tones, scale = drawn(every).tones, (344 - 80) / 500
     for frame, minutes in seen(every):
         found = [None] * len(minutes)
         for block in frame.shapes:
@@ -81,7 +81,7 @@ def test_rows_and_facts_add_the_minutes_up(every):
             )
             assert float(said) == minutes.count(kind)
             assert shapes[f"all {kind}"].width == pytest.approx(
-                minutes.count(kind) * (348 - 80) / 500
+                minutes.count(kind) * (344 - 80) / 500
             )
             assert f"{kind} {minutes.count(kind)}" in frame.facts["Minutes of each kind"]
         if minutes:
@@ -95,7 +95,7 @@ def test_a_mark_stands_in_the_lane_of_the_machine_that_failed(every):
     assert [one.y for one in marks] == [
         lanes[f"lane {BROKEN[moment]}"] for moment in sorted(BROKEN)
     ]
-    assert [(one.x - 80) * 500 / (348 - 80) for one in marks] == pytest.approx(sorted(BROKEN))
+    assert [(one.x - 80) * 500 / (344 - 80) for one in marks] == pytest.approx(sorted(BROKEN))
 
 
 def test_no_block_is_drawn_over_a_mark():
