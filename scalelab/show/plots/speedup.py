@@ -111,8 +111,8 @@ def reading_rates(recording: Recording) -> Chart:
         tuple(series),
         stamp=recording.samples[0].stamp,
         see="Where both colours have a mark at the same bytes, one is less than a tenth above the other: it "
-        "is the bytes of its own that slow a worker down, and hardly the other worker. Where a mark has no bar, "
-        "its interval is shorter than the mark is wide.",
+        "is the bytes of its own that slow a worker down, and hardly the other worker. Where a mark has no "
+        "bar, its interval is shorter than the mark is wide.",
     )
 
 
