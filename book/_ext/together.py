@@ -1,5 +1,5 @@
-"""Keep on one line what is read as one: a number and its unit, a part and its number, a formula and the comma
-after it, a dot and the level behind it that ends a heading.
+"""Keep on one line what is read as one: a number and its unit, a part or a correction and its number, a
+formula and the comma after it, a dot and the level behind it that ends a heading.
 
 Code that has to break does so after its punctuation, inside a name only if that is very long, and a path
 between its folders; a short piece of it stays whole.
@@ -15,7 +15,9 @@ from docutils import nodes
 UNITS = (
     "%|[kMGTPµmn]?(?:s|B/s|B|W|J|Wh|FLOP/s|FLOP|bit/s|Hz)|[KMGT]iB(?:/s)?|min|h|d|t|[kMG]?FLOPs|×"
 )
-SPACE = re.compile(rf"(?<=\d) (?=(?:{UNITS})(?![\w/]))|(?<=\b[Pp]art) (?=\d)")
+SPACE = re.compile(
+    rf"(?<=\d) (?=(?:{UNITS})(?![\w/]))|(?:(?<=\b[Pp]art)|(?<=\b[Cc]orrection)) (?=\d)"
+)
 VERBATIM = (nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.raw)
 CODE = re.compile(r'<span class="pre">([^<]+)</span>')  # of what is code among the text
 SHORT, OPTION = 18, 24  # letters of code, and of an option, that fit on the next line
@@ -28,7 +30,7 @@ BEFORE, AFTER = re.compile(r"[(\[“]+$"), re.compile(r"^[^\s\w(\[“][^\s]{0,9}
 
 
 def join_units(doctree):
-    """Put a space that does not break between a number and its unit, and between a part and its number."""
+    """Put a space that does not break before a unit, and before the number of a part or of a correction."""
     for text in list(doctree.findall(nodes.Text)):
         joined = SPACE.sub("\u00a0", text)
         if joined != text and not isinstance(text.parent, VERBATIM):

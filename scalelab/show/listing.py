@@ -20,8 +20,10 @@ class Listing:
         self.text, self.where, self.without = text, where, without
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        # On a phone no line begins with the number.
+        where = self.where.replace(" line ", " line\u00a0")
         return {
-            "text/markdown": f"```python\n{self.text}```\n\nFrom `{self.where}`{self.without}.\n",
+            "text/markdown": f"```python\n{self.text}```\n\nFrom `{where}`{self.without}.\n",
             "text/plain": f"{self.text}\n# {self.where}",
         }
 

@@ -23,6 +23,7 @@ def test_a_number_is_not_parted_from_its_unit(unit):
 
 def test_a_part_is_not_parted_from_its_number():
     assert kept("(part 5) of the 12 parts 3 had.") == ("(part~5) of the 12 parts 3 had.", [])
+    assert kept("(correction 5), corrections 11") == ("(correction~5), corrections 11", [])
 
 
 def test_the_level_that_ends_a_heading_stays_behind_its_dot():
