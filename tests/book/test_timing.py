@@ -9,7 +9,9 @@ from tests.cli.command import scalelab
 from tests.notebooks import ROOT
 
 PAGE = (ROOT / "book" / "timing.md").read_text()
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.M | re.S)
+BLOCKS = re.findall(
+    r"^```(?:\{code-block\} )?(\w+)\n(?::[\w-]+:.*?\n)*(.*?)^```", PAGE, re.M | re.S
+)
 
 
 def of(kind):
@@ -28,7 +30,7 @@ def test_every_answer_on_the_page_is_what_its_code_returns():
 def test_what_a_command_is_shown_to_print_is_what_it_prints():
     """But for the numbers, which its own stamp says are of that machine and day."""
     line, *_ = of("bash")
-    shown = of("text")[0].splitlines()
+    shown = "".join(of("text")).splitlines()
     *_, two, other = shlex.split(line)
     done = scalelab("time", two, other, "--runs", 7, "--warmup", 1).stdout.splitlines()
     assert shown[1].split() == done[1].split()

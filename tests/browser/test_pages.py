@@ -539,7 +539,7 @@ def test_a_phone_shows_a_formula_whole(visit, book, name):
     nothing(formulas.evaluate_all(wide))
 
 
-@pytest.mark.parametrize("name", ["notation", "terminology", "status", "instructor"])
+@pytest.mark.parametrize("name", ["notation", "terminology", "status", "instructor", "proposal"])
 def test_a_phone_shows_a_row_of_words_whole(visit, book, name):
     one = visit(viewport=PHONE)
     one.open((book / f"book/{name}.html").as_uri())
