@@ -163,7 +163,7 @@ def exchanged(way: str, ranks: float) -> Chart:
             "Messages": f"{work:g}",
             "At once": f"{workdepth.parallelism(work, depth):.3g} on average",
         },
-        "A row that has no point in a round is a worker to which nothing comes in then. The column of the "
+        "Of the K rows, one that has no point in a round is a worker to which nothing comes in then. The column of the "
         "last points is the depth.",
     )
 
