@@ -163,8 +163,8 @@ def exchanged(way: str, ranks: float) -> Chart:
             "Messages": f"{work:g}",
             "At once": f"{workdepth.parallelism(work, depth):.3g} on average",
         },
-        "Of the K rows, one that has no point in a round is a worker to which nothing comes in then. The column of the "
-        "last points is the depth.",
+        "Of the K rows, one that has no point in a round is a worker to which nothing comes in then. The "
+        "column of the last points is the depth.",
     )
 
 
