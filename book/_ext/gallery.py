@@ -123,7 +123,7 @@ def summary(lines: list[tuple[Kind, Gains]]) -> str:
             said.append(f"{kind.word}, {len(ends)} lines, {share}%")
     bold = (
         "A bold line is the median of its kind after each number of doublings, as far as half of its lines "
-        "reach, and so ends at another share."
+        "reach, and so ends at another efficiency than its kind has here."
     )
     return f"The middle efficiency, each line at its own largest size: {'; '.join(said)}. {bold}"
 

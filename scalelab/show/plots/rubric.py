@@ -198,12 +198,12 @@ def each_run(passes: Sequence[Pass]) -> Chart:
 
 
 def exchanged(*studies: Passes, workers: int) -> Chart:
-    """Seconds of exchange, and of all else, in the median run of each study on so many workers."""
+    """Median seconds of exchange, and of all else, on so many workers: a bar ends at its T(K)."""
     rows = {}
     for study in studies:
         runs = [one for one in study.passes if one.workers == workers]
         sent = float(np.median([one.exposed or 0.0 for one in runs]))
-        rest = float(np.median([one.seconds - (one.exposed or 0.0) for one in runs]))
+        rest = float(np.median([one.seconds for one in runs])) - sent
         rows[study.title] = {"exchange alone": sent, "all else, waiting included": rest}
     return bars.stacked(
         f"{workers} workers: what a larger batch does to the exchange, and to the rest",
