@@ -59,7 +59,7 @@ def pytest_configure(config):
     """Search more where time is no matter; keep an account of costs where the results arrive."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup what tests start would be deaf to it
     settings.register_profile("day", max_examples=25, database=None, deadline=None)
-    settings.register_profile("all", max_examples=300, database=None, deadline=None)
+    settings.register_profile("all", max_examples=100, database=None, deadline=None)
     settings.load_profile("all" if config.option.all else "day")
     config.option.hypothesis_seed = config.option.hypothesis_seed or str(seed())
     config.pluginmanager.register(Meter(), "meter")

@@ -274,26 +274,33 @@ FIGURES = [(slug, at) for slug in WRITTEN if slug != QUICK for at, _ in enumerat
 
 
 @pytest.fixture(scope="class")
-def imported(request, lab):
-    """The page with a chapter of which the imports have run, for one figure after the other."""
-    with opened(lab, f"chapters/{request.param}.ipynb") as page:
-        page.evaluate(RUN, [0])
-        page.figures = 0
-        yield page
+def imported(lab):
+    """Return a way to a chapter of which the imports have run; it stays until another is asked for."""
+    with contextlib.ExitStack() as stack:
+        known = {}
+
+        def go(slug):
+            if slug not in known:
+                known.clear()
+                stack.close()
+                known[slug] = stack.enter_context(opened(lab, f"chapters/{slug}.ipynb"))
+                known[slug].evaluate(RUN, [0])
+                known[slug].figures = 0
+            return known[slug]
+
+        yield go
 
 
 class TestOnTopOfItsChaptersImports:
     @pytest.mark.parametrize(
-        ("imported", "slug", "at"),
-        sampled([pytest.param(slug, slug, at, id=f"{slug}-{at}") for slug, at in FIGURES], 1),
-        indirect=["imported"],
+        ("slug", "at"), sampled([pytest.param(*one, id="{}-{}".format(*one)) for one in FIGURES], 1)
     )
     def test_a_figure_moves(self, imported, slug, at):
-        cells = chapter(slug).code
-        imported.evaluate(RUN, [cells.index(explored(slug)[at])])
-        no_fault_shows(imported)
-        imported.figures += 1
-        its_sliders_move(boxes_with_sliders(imported, imported.figures).last, made_anew(slug, at))
+        page, cells = imported(slug), chapter(slug).code
+        page.evaluate(RUN, [cells.index(explored(slug)[at])])
+        no_fault_shows(page)
+        page.figures += 1
+        its_sliders_move(boxes_with_sliders(page, page.figures).last, made_anew(slug, at))
 
 
 SAVED = """async (path) => {

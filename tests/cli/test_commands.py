@@ -87,12 +87,6 @@ def test_the_examples_of_the_help_work(example, tmp_path):
     works(example, scalelab(*shlex.split(example), folder=place(example, tmp_path)))
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("example", FIRST)
-def test_the_first_example_of_every_command_works_in_a_process_of_its_own(example, tmp_path):
-    works(example, process(*shlex.split(example), cwd=place(example, tmp_path)))
-
-
 @pytest.mark.parametrize("name", [None, *commands.commands])
 def test_help_is_printed_without_importing_what_is_heavy(name):
     arguments = [name, "--help"] if name else ["--help"]

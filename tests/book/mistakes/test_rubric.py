@@ -187,7 +187,9 @@ def test_an_interval_knows_nothing_of_a_slow_minute_between_sizes():
         held += found.low <= math.exp(0.5) <= found.high
     assert held / 400 < 0.6  # and not nine of ten
     assert "no interval below knows of it" in said("Three plans are run in turn")
-    assert "and miss a slow minute between two sizes" in said("*The rest* may still come out negative")
+    assert "and miss a slow minute between two sizes" in said(
+        "*The rest* may still come out negative"
+    )
 
 
 def test_rows_of_different_epochs_are_not_one_table():
