@@ -1,7 +1,6 @@
-"""What a phone must know of a text: which outputs stand in columns, and what may not begin a line.
+"""What a phone must know of a text: which outputs stand in columns, and that the number of a part is not alone.
 
-That is the dot before a level, and what follows the number of a part. It wraps what is printed in
-sentences, and scrolls what stands in columns.
+It wraps what is printed in sentences, and scrolls what stands in columns.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ def _under(line, other):
 
 
 def mark(app, doctree):
-    """Give what stands in columns a class; hold the dot of a level and the number of a part to a word."""
+    """Give what stands in columns a class; hold the number of a part to the first word of its title."""
     for block in doctree.findall(nodes.literal_block):
         if "output" in block["classes"] and in_columns(block.astext()):
             block["classes"].append("columns")
     for title in doctree.findall(nodes.title):
         for text in title.findall(nodes.Text):
-            held = NUMBER.sub("\\1\xa0", f"{text[:-3]}\xa0· " if text.endswith(" · ") else text)
+            held = NUMBER.sub("\\1\xa0", text)
             if held != text:
                 text.parent.replace(text, nodes.Text(held))
 

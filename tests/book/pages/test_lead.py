@@ -56,13 +56,14 @@ def test_what_has_room_to_stand_under_each_other_stands_in_columns(printed, stan
     assert extension("narrow").in_columns(printed) is stands
 
 
-def test_neither_the_dot_of_a_level_nor_what_follows_the_number_of_a_part_begins_a_line():
+def test_a_level_stays_beside_its_dot_and_the_number_of_a_part_beside_its_title():
+    """The dot was held to the word before it, too, and a title of one word was wider than a phone."""
     titles = BeautifulSoup(
         (HTML / "chapters/04_tail.html").read_text("utf-8"), "html.parser"
     ).select("h2")
     levels = [title.get_text() for title in titles if "·" in title.get_text()]
     assert len(levels) > 5
-    assert [title for title in levels if "\xa0·" not in title] == []
+    assert [title for title in levels if " ·\xa0" not in title] == []
     numbered = [title for title in levels if re.match(r"\d+\.", title)]
     assert len(numbered) > 5
     assert [title for title in numbered if not re.match(r"\d+\.\xa0\S", title)] == []
