@@ -1,4 +1,4 @@
-"""What a phone must know of a text: which outputs stand in columns; and that no number of a part stands alone.
+"""What a phone must know of a text: which outputs stand in columns, and which number may not stand alone.
 
 It wraps what is printed in sentences, and scrolls what stands in columns.
 """
