@@ -25,7 +25,7 @@ lab: .venv/ready  ## open JupyterLab on the chapters
 pdf: .venv/ready-dev $(BOOK)  ## print the whole book into one file
 	python book/_ext/pdf.py
 
-test: .venv/ready-dev $(BOOK)  ## one test for every promise, in minutes; the browser's where a Chromium is found
+test: .venv/ready-dev $(BOOK)  ## test every promise, in minutes, the dear tests by turns; the browser's where a Chromium is found
 	$(TEST)
 
 test-all: .venv/ready-dev $(BOOK)  ## every test there is

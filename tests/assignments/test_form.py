@@ -13,6 +13,8 @@ from scalelab.grading.inputs.source import HINT, hints
 from scalelab.grading.release import release
 from tests.assignments.runner import ROOT, SLUGS, Assignment, in_course
 
+pytestmark = pytest.mark.turns(2)
+
 ONE_PER_SLUG = pytest.mark.parametrize("slug", SLUGS)
 
 

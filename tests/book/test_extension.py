@@ -24,6 +24,8 @@ from scalelab.show import claim
 from tests.notebooks import ROOT
 from tests.sampling import sampled
 
+pytestmark = pytest.mark.turns(2)
+
 EXTENSIONS = ROOT / "book" / "_ext"
 
 

@@ -10,7 +10,7 @@ from tests.browser.conftest import nothing
 from tests.browser.test_pages import anchors
 from tests.notebooks import ROOT
 
-pytestmark = pytest.mark.turns(2)
+pytestmark = pytest.mark.turns(3)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.browser.conftest import nothing
 from tests.notebooks import ROOT, WRITTEN, chapter
 from tests.sampling import seed
 
-pytestmark = pytest.mark.turns(2)
+pytestmark = pytest.mark.turns(3)
 
 pypdf = pytest.importorskip("pypdf")
 

@@ -37,7 +37,7 @@ from tests.measure import worker_jobs
 from tests.notebooks import ROOT
 from tests.sampling import sampled, seed
 
-pytestmark = pytest.mark.turns(2)
+pytestmark = pytest.mark.turns(3)
 
 SAMPLE = Sample("a step", (1.0,), 1, Machine("laptop", cores=4), "2025-11-20")
 # One measurement, as short as can be.

@@ -13,7 +13,7 @@ from scalelab.cli import commands, terminal
 from tests.cli.command import ENVIRONMENT, MODULE, process, scalelab
 from tests.sampling import sampled
 
-pytestmark = pytest.mark.turns(2)
+pytestmark = pytest.mark.turns(3)
 
 TABLE = "GPUs,Zeit (min)\n1,92.5\n2,47\n4,OOM\n8,40\n"
 BARS = {"█" * n + "░" * (20 - n) for n in range(21)}

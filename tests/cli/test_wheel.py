@@ -20,6 +20,8 @@ from scalelab.cli import commands
 from tests.cli.test_commands import FIRST, place, works
 from tests.notebooks import ROOT
 
+pytestmark = pytest.mark.turns(2)
+
 SAMPLES = ROOT / "tests" / "samples"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 DATA = {".json", ".csv", ".html", ".js", ".css", ".mplstyle", ".toml", ".py", ".typed"}

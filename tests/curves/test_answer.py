@@ -22,7 +22,7 @@ from tests.notebooks import ROOT
 from tests.sampling import sampled
 from tests.tables.test_table_reader import CELL, HEADER, REAL
 
-pytestmark = pytest.mark.turns(2)
+pytestmark = pytest.mark.turns(3)
 
 K = (1, 2, 4, 8, 16)
 RATES = [round(100 * laws.amdahl(k, 0.02), 2) for k in K]

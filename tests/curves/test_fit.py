@@ -12,6 +12,8 @@ from scalelab.curves.rows import Rows
 from scalelab.data import datasets
 from scalelab.models.scaling import laws
 
+pytestmark = pytest.mark.turns(2)
+
 K = np.array([1.0, 2, 4, 8, 16, 32, 64])
 KNOWN = {
     "hard cap": (11.0,),

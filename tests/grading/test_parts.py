@@ -32,6 +32,8 @@ from scalelab.grading.returned.feedback import feedback
 from tests.notebooks import ROOT
 from tests.submissions import assignment
 
+pytestmark = pytest.mark.turns(2)
+
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):

@@ -20,7 +20,7 @@ from tests.models import collective_simulator as simulator
 from tests.notebooks import ROOT
 from tests.sampling import sampled
 
-pytestmark = pytest.mark.turns(2)
+pytestmark = pytest.mark.turns(3)
 
 SIZES = np.array([2.0**n for n in range(10, 31)])
 LINK = Network(alpha=5e-6, beta=1 / 50e9)

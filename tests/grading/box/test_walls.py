@@ -17,7 +17,7 @@ from scalelab.grading.box import bubblewrap, system_calls, wire
 from scalelab.grading.box.sandbox import Sandbox
 
 pytestmark = [
-    pytest.mark.turns(2),
+    pytest.mark.turns(3),
     pytest.mark.skipif(bool(bubblewrap.find().missing), reason=bubblewrap.find().missing),
 ]
 

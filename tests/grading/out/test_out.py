@@ -33,6 +33,8 @@ from tests.grading.out import given
 from tests.notebooks import ROOT
 from tests.submissions import classes
 
+pytestmark = pytest.mark.turns(2)
+
 SLUG = "05_laws"
 LAWS = load(ROOT, SLUG)
 TEXTS = [cell.id for cell in LAWS.cells if cell.manual]

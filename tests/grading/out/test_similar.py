@@ -20,7 +20,7 @@ from tests.grading.out.styles import COPIES, CROSSING, REPAIRED
 from tests.notebooks import ROOT
 from tests.submissions import classes, stage as stages
 
-pytestmark = pytest.mark.turns(2)
+pytestmark = pytest.mark.turns(3)
 
 SLUG = "01_speedup"
 SPEEDUP = load(ROOT, SLUG)

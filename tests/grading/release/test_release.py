@@ -10,6 +10,8 @@ from scalelab.grading.release import release
 from tests.assignments.runner import ROOT
 from tests.cli.command import here as run
 
+pytestmark = pytest.mark.turns(2)
+
 SLUG = "01_speedup"
 
 

@@ -11,6 +11,8 @@ from scalelab.measure.timing import devices
 from scalelab.models.kernels import kernels
 from scalelab.placement import counted
 
+pytestmark = pytest.mark.turns(2)
+
 SMALL = {"70B": layer.LayerShape(64, 96, 8, 2, 8), "1B": layer.LayerShape(32, 48, 4, 2, 8)}
 
 

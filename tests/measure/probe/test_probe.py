@@ -11,6 +11,8 @@ from scalelab.measure.probe.part import Effort
 from tests.measure.fake_bench import KIB, MIB, FakeBench
 from tests.measure.fake_gpu import FakeGpu
 
+pytestmark = pytest.mark.turns(2)
+
 FIGURES = 1e-4  # a probe keeps five
 
 PLAN = Effort(

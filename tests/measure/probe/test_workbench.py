@@ -10,6 +10,8 @@ from scalelab.measure.timing import devices
 from tests.measure.fake_gpu import FakeGpu
 from tests.sampling import sampled
 
+pytestmark = pytest.mark.turns(2)
+
 torch = pytest.importorskip("torch")
 KIB, MIB = 2**10, 2**20
 STATED = {"L1d": 96 * KIB, "L2": 2 * MIB, "L3": 32 * MIB}

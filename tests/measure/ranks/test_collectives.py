@@ -9,6 +9,8 @@ from tests.measure import worker_jobs
 from tests.notebooks import ROOT
 from tests.sampling import sampled
 
+pytestmark = pytest.mark.turns(2)
+
 SIZES = (4, 1000, 2**20)
 
 

@@ -9,6 +9,8 @@ from hypothesis import given, strategies as st
 from scalelab.models.waiting import hedging, queues, simulated, tail
 from tests.models import queue_simulator as simulator
 
+pytestmark = pytest.mark.turns(2)
+
 TIMES = st.lists(st.integers(0, 50), min_size=1, max_size=8)
 SHARES = st.floats(0.01, 0.99)
 

@@ -10,6 +10,8 @@ from scalelab.refusal import Refusal
 from scalelab.show.drawings import Stepper
 from scalelab.show.drawings.deciding import quality_gate
 
+pytestmark = pytest.mark.turns(2)
+
 DEVIATION, TOLERANCE = 0.159, 0.3
 NOISE = rubric.Noise(DEVIATION, runs=50)
 STUDENT = 1.67655  # 95% of Student's t with 49 degrees of freedom, from a printed table
