@@ -15,6 +15,8 @@ class TestC:
     def test_c(self): pass
     @pytest.mark.turns(1)
     def test_every_day(self): pass
+@pytest.mark.thorough
+def test_thorough(): pass
 def test_d(): pass
 """
 

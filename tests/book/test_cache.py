@@ -11,8 +11,6 @@ import pytest
 
 from tests.notebooks import ROOT
 
-pytestmark = pytest.mark.turns(2)
-
 CHAPTERS = {"one": "from scalelab import ranks, units", "two": "from scalelab import units"}
 TOC = "format: jb-book\nroot: book/index\nchapters:\n  - file: book/words\n" + "".join(
     f"  - file: chapters/{name}\n" for name in CHAPTERS
