@@ -206,7 +206,8 @@ def _again(offer, spell):
     lost = spell.held - spell.saved
     what = f"{_long(lost)} of work lost" if lost > 0 else "nothing lost"
     waits = f"{_long(spell.found - spell.held)} of waiting"
-    return f"{_long(spell.held - spell.begin)} later one is taken away again: {what}, {waits}, and {back}."
+    ran = _long(spell.held - spell.begin)
+    return f"After {ran} of running one is taken away again: {what}, {waits}, and {back}."
 
 
 def _done(useful, offer, now, spells, on_demand):
