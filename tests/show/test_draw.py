@@ -308,9 +308,12 @@ def test_a_word_is_nearer_to_its_own_mark_than_to_that_of_another():
     """On a phone softmax began under the mark of axpy, and 5 stood halfway between 2 and 5."""
     axis = Axis("x", low=0.0, high=10.0), Axis("y", low=0.0, high=10.0)
     marks = Points("before", [5], [5], "points", words=("softmax",))
-    other = Points("after", [3.6], [5.8], "points", words=("axpy",), quiet=True)
+    others = [
+        Points("after", [x], [y], "points", words=("axpy",), quiet=True)
+        for x, y in ((3.6, 5.8), (4.2, 5.0), (5.0, 5.6))
+    ]
     numbered = Points("kernel", [4.6, 5.1], [5, 5], "points", names=("dot", "vector"))
-    for series in ((marks, other), (numbered,)):
+    for series in (*((marks, other) for other in others), (numbered,)):
         _, axes = draw.drawing(Chart("", *axis, series))
         places = np.concatenate([np.column_stack([one.x, one.y]) for one in series])
         dots = axes.transData.transform(places)

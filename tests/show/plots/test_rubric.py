@@ -91,6 +91,13 @@ def test_exchange_and_the_rest_are_of_runs_on_so_many_workers():
     assert chart.y.names == ("a", "b")
 
 
+def test_a_bar_of_exchange_and_rest_ends_at_the_median_pass():
+    """Two medians of parts ended before the T(K) that the table below the figure has."""
+    runs = [one_pass(2, *one) for one in ((5.0, 2.0), (7.0, 3.0), (8.0, 1.0))]
+    chart = figures.exchanged(SimpleNamespace(title="a", passes=runs), workers=2)
+    assert chart.series[-1].x[1] == 7
+
+
 def test_a_limit_of_energy_leaves_the_sizes_that_the_rubric_recommends():
     joules = 300.0 * K * T
     chart = figures.capped(K, joules, (2e6, 1.2e6))
