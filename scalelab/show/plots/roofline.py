@@ -117,9 +117,9 @@ def roofs(
     see = "Left of the corner of a roof its slope is the limit, and right of it the flat."
     if points and not after:
         see = (
-            "Read each point against the blue roof at its intensity, and not against the peak. How far below "
-            "it stands is what its slower clock alone does not explain; one above it says that a count or a "
-            "slope is wrong."
+            "Read each point against the roof that the legend names first, at its intensity, and not against "
+            "the peak. How far below it stands is what its slower clock alone does not explain; one above it "
+            "says that a count or a slope is wrong."
         )
     if after:
         see = (
