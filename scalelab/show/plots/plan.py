@@ -59,7 +59,7 @@ def sizes(plan: Plan) -> Chart:
         series.append(Points("size to buy", [at.workers], [y], "points", tone=3))
         readouts |= {
             "Step": units.text(at.seconds, "s"),
-            "MFU": units.text(at.mfu, "%").replace(" %", "%"),
+            "MFU": f"{at.mfu:.1%}",
             "Limited by": at.kind,
         }
         if at.dollars is not None:
