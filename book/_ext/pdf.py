@@ -4,8 +4,8 @@
     python book/_ext/pdf.py chapters/05_laws book/notation    binds these pages alone
 
 Figures appear as still pictures, and their numbers at the end; folded answers are open, folded code is
-left out. Printed is twice: only then is known on which page a thing stands; and once more where a part
-ends with a few lines on a page of their own, which are drawn back by setting the part a little smaller.
+left out. Printed is twice: only then is known on which page a thing stands. A part that ends with a few
+lines on a page of their own is set a little smaller in between, which draws them back, and printed alone.
 """
 
 from __future__ import annotations
@@ -65,15 +65,16 @@ def printed(target: Path, names: Collection[str] = ()):
         bind(tab, names)
         options = {"prefer_css_page_size": True, "print_background": True, "scale": SCALE}
         tab.pdf(path=target, **options)
+        leaves = Leaves(target)
         for _ in range(NOTCHES):
-            if not (parts := spilling(target)):
+            if not (parts := leaves.spilling()):
                 break
             tab.evaluate(SHRINK, parts)
             tab.evaluate(ALONE, parts)
             tab.pdf(path=target, **options)
+            leaves.turn(target)
         tab.evaluate(ALONE, [])
-        tab.pdf(path=target, **options)
-        tab.evaluate(FILL, pages(target))
+        tab.evaluate(FILL, leaves.pages())
         tab.pdf(path=target, tagged=True, outline=True, **options)
         chromium.close()
 
@@ -85,30 +86,49 @@ def bind(tab: Any, names: Collection[str] = ()):
     tab.evaluate(BINDING, {**_title(), "looks": LOOKS, "picture": fan(), "parts": _parts(names)})
 
 
-def pages(target: Path) -> dict[str, int]:
-    """Return the page of everything in a PDF that a link leads to, counted from one."""
-    from pypdf import PdfReader
+class Leaves:
+    """How many pages each part of a printed book has, and on which of its part's pages a thing stands."""
 
-    reader = PdfReader(target)
-    return {
-        name.lstrip("/"): reader.get_destination_page_number(place) + 1
-        for name, place in reader.named_destinations.items()
-    }
+    def __init__(self, target: Path) -> None:
+        self.lengths: dict[str, int] = {}
+        self.places: dict[str, tuple[str, int]] = {}
+        self.endings: dict[str, int] = {}
+        self.turn(target)
 
+    def turn(self, target: Path) -> None:
+        """Take in a print of all parts, or of some that were set anew; what stands before them is as long."""
+        from pypdf import PdfReader
 
-def spilling(target: Path) -> list[str]:
-    """Return the titles' names of the parts whose last page holds next to nothing."""
-    from pypdf import PdfReader
+        reader = PdfReader(target)
+        there = {
+            name.lstrip("/"): reader.get_destination_page_number(place)
+            for name, place in reader.named_destinations.items()
+        }
+        begun = sorted((at, name) for name, at in there.items() if re.fullmatch(r"p\d+-head", name))
+        self.front = begun[0][0]
+        self.endings = {}
+        for (first, part), after in zip(begun, [*begun[1:], (len(reader.pages), "")], strict=True):
+            self.lengths[part] = after[0] - first
+            self.places |= {
+                name: (part, at - first) for name, at in there.items() if first <= at < after[0]
+            }
+            last = reader.pages[after[0] - 1].extract_text()
+            self.endings[part] = len("".join(last.split()))
 
-    written = PdfReader(target).pages
-    begun = {name: page for name, page in pages(target).items() if re.fullmatch(r"p\d+-head", name)}
-    ends = [first - 1 for first in sorted(begun.values())[1:]] + [len(written)]
-    last = zip(sorted(begun, key=begun.__getitem__), ends, strict=True)
-    return [
-        name
-        for name, end in last
-        if end > begun[name] and len("".join(written[end - 1].extract_text().split())) < LITTLE
-    ]
+    def spilling(self) -> list[str]:
+        """Return the parts of the last print whose last page holds next to nothing."""
+        return [
+            part
+            for part, letters in self.endings.items()
+            if self.lengths[part] > 1 and letters < LITTLE
+        ]
+
+    def pages(self) -> dict[str, int]:
+        """Return the page of everything that a link leads to, counted from one, in all of the book."""
+        first, at = {}, self.front + 1
+        for part, length in self.lengths.items():
+            first[part], at = at, at + length
+        return {name: first[part] + behind for name, (part, behind) in self.places.items()}
 
 
 def _parts(names: Collection[str]) -> list[dict[str, Any]]:

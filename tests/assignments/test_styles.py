@@ -216,10 +216,10 @@ def test_a_right_answer_in_another_style_gets_full_marks(slug, part):
         for check, cell, names in Assignment(slug).at_each_check():
             with asked() as noted:
                 graded_cell(cell, dict(names))
+            results = _results(cell, names, noted)
             for name, unit in noted.items():
-                for kind, style in itertools.islice(
-                    _tried(names.get(name), unit), part, None, PARTS
-                ):
+                given = _tried(names.get(name), unit, results.get(name, ()))
+                for kind, style in itertools.islice(given, part, None, PARTS):
                     tried += 1
                     changed = {**names, name: styled(names[name], style)}
                     got = graded_cell(cell, changed)
@@ -229,14 +229,37 @@ def test_a_right_answer_in_another_style_gets_full_marks(slug, part):
     assert not lost, "\n".join(" | ".join(" ".join(one.split()) for one in row) for row in lost)
 
 
-def _tried(answer, unit):
-    """Yield the styles to try with an answer; a function's own first result tells of what kind it is."""
+def _results(cell, names, noted):
+    """Return what those of the names that are functions answer when a cell checks them, plainly."""
+    results = {}
+
+    def watched(name):
+        def call(*given):
+            results.setdefault(name, []).append(plain(names[name](*given)))
+            return results[name][-1]
+
+        return call
+
+    functions = [name for name, unit in noted.items() if unit is None and callable(names.get(name))]
+    if functions:
+        graded_cell(cell, {**names, **{name: watched(name) for name in functions}})
+    return results
+
+
+def _tried(answer, unit, results):
+    """Yield the styles to try with an answer; with a function, those of the kinds that its results have."""
     if unit is not None:
         yield from styles(plain(answer), unit).items()
     elif callable(answer):
         for group in (NUMBERS, LISTS, TEXTS, NOTHING, ENDLESS):
+            if not any(_is(group, one) for one in results):
+                continue
             for kind, style in (group | (YIELDED if group is LISTS else {})).items():
                 yield kind, _only(style, group)
+
+
+def _is(group, value):
+    return bool(found := styles(value, "")) and group.items() <= found.items()
 
 
 def _only(style, group):
@@ -244,10 +267,6 @@ def _only(style, group):
 
     def applied(value):
         value = plain(value)
-        return (
-            style(value)
-            if styles(value, "") and group.items() <= styles(value, "").items()
-            else value
-        )
+        return style(value) if _is(group, value) else value
 
     return applied

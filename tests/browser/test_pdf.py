@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import random
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import unicodedata
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import yaml
@@ -21,6 +23,7 @@ from tests.sampling import seed
 pytestmark = pytest.mark.turns(3)
 
 pypdf = pytest.importorskip("pypdf")
+pdfium = pytest.importorskip("pypdfium2")
 
 
 EXTENSIONS = ROOT / "book" / "_ext"
@@ -32,13 +35,19 @@ MOST = 300  # pages of the book
 class Paper:
     """A PDF, the chapters that it holds, whether it is all of the book, and the words of its pages."""
 
-    pdf: pypdf.PdfReader
+    file: Path
     slugs: tuple[str, ...]
     whole: bool = False
 
     @functools.cached_property
+    def pdf(self) -> pypdf.PdfReader:
+        return pypdf.PdfReader(self.file)
+
+    @functools.cached_property
     def words(self) -> list[str]:
-        return [page.extract_text() for page in self.pdf.pages]
+        """What its pages say, by the reader of Chromium: pypdf would need a minute for a book."""
+        with contextlib.closing(pdfium.PdfDocument(self.file)) as pages:
+            return [page.get_textpage().get_text_range().replace("\r\n", "\n") for page in pages]
 
     @functools.cached_property
     def bookmarks(self) -> list[tuple[str, int]]:
@@ -55,12 +64,12 @@ def paper(request, book, tmp_path_factory):
     """The PDF, printed as `make pdf` prints: of a chapter, drawn each day, and a page of tables, or all."""
     if request.param == "the book":
         subprocess.run([sys.executable, EXTENSIONS / "pdf.py"], check=True)
-        return Paper(pypdf.PdfReader(ROOT / "_build" / "pdf" / "scalelab.pdf"), WRITTEN, whole=True)
+        return Paper(ROOT / "_build" / "pdf" / "scalelab.pdf", WRITTEN, whole=True)
     slug = random.Random(seed()).choice(WRITTEN)
     target = tmp_path_factory.mktemp("pdf") / "chapter.pdf"
     printed = [sys.executable, "-c", PRINT, target, f"chapters/{slug}", "book/status"]
     subprocess.run(printed, cwd=EXTENSIONS, check=True)
-    return Paper(pypdf.PdfReader(target), (slug,))
+    return Paper(target, (slug,))
 
 
 def flat(outline):
@@ -275,7 +284,7 @@ def test_a_page_in_a_frame_is_on_paper_to_its_end_and_its_headings_are_no_bookma
     )
     extension("pdf").bind(page, ["chapters/10_rubric"])
     page.pdf(path=tmp_path / "paper.pdf", tagged=True, outline=True, prefer_css_page_size=True)
-    paper = Paper(pypdf.PdfReader(tmp_path / "paper.pdf"), ("10_rubric",))
+    paper = Paper(tmp_path / "paper.pdf", ("10_rubric",))
     everything = tight("".join(paper.words))
     nothing([one for one in told if tight(one) not in everything])
     assert len(heads) >= 5
@@ -290,7 +299,7 @@ def test_cards_stand_whole_on_a_page_with_the_heading_over_them(visit, book, tmp
     for share in (0.89, 0.92, 0.95, 1):  # the cards begin at the foot of a page, or farther up
         page.evaluate("(by) => { document.querySelector('.print-part').style.zoom = by; }", share)
         page.pdf(path=tmp_path / "paper.pdf", tagged=True, outline=True, prefer_css_page_size=True)
-        paper = Paper(pypdf.PdfReader(tmp_path / "paper.pdf"), ())
+        paper = Paper(tmp_path / "paper.pdf", ())
         there = paper.words[dict(paper.bookmarks)["Fourdoors"] - 1]
         nothing([one for one in cards if unbroken(one) not in unbroken(there)])
 

@@ -125,7 +125,7 @@ def test_junk_gets_a_legitimate_answer_or_a_helpful_sentence(function):
 @pytest.mark.thorough
 @pytest.mark.parametrize("function", list(functions()))
 def test_much_junk_gets_no_other_answer(function):
-    search(function, 300)
+    search(function, 100)
 
 
 NOTHING = object()
