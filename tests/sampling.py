@@ -37,6 +37,14 @@ def sampled(cases, number: int, *, always=()) -> list:
     ]
 
 
+def drawn(cases, number: int) -> list:
+    """Return so many cases as today's, one for every day and the others for `make test-all`.
+
+    For mechanisms that are the same for each case and only want a real one.
+    """
+    return sampled(random.Random(seed()).sample(list(cases), number), 1)
+
+
 def take_turns(items) -> None:
     """Mark as thorough, in each file that lets its tests take turns, those whose turn it is not today."""
     orders: dict = {}

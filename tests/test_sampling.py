@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.sampling import SEED, sampled
+from tests.sampling import SEED, drawn, sampled
 
 pytest_plugins = ["pytester"]
 TESTS = """
@@ -48,18 +48,26 @@ def test_tests_that_take_turns_have_all_run_within_so_many_days_each_once(pytest
 def test_of_many_cases_a_seed_draws_the_same_and_those_always_tried_are(monkeypatch):
     monkeypatch.setenv(SEED, "1")
 
-    def drawn():
+    def chosen():
         return {one.values[0] for one in sampled(range(50), 3, always=[49]) if not one.marks}
 
-    first = drawn()
+    first = chosen()
     assert 49 in first
     assert 3 <= len(first) <= 4
-    assert drawn() == first
+    assert chosen() == first
     monkeypatch.setenv(SEED, "2")
-    assert drawn() != first
+    assert chosen() != first
 
 
 @pytest.mark.parametrize("number", [0, 50, 99])
 def test_all_are_drawn_when_there_are_no_more_and_none_when_none_is_asked(number):
     kept = [one for one in sampled(range(50), number) if not one.marks]
     assert len(kept) == min(number, 50)
+
+
+def test_drawn_cases_are_so_many_one_of_them_for_every_day(monkeypatch):
+    monkeypatch.setenv(SEED, "7")
+    today = drawn(range(9), 3)
+    assert len({one.values for one in today}) == 3
+    assert [bool(one.marks) for one in today].count(False) == 1
+    assert today == drawn(range(9), 3)

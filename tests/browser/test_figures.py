@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gzip
 import re
@@ -100,13 +101,38 @@ def opened(visit: Visit, made) -> Live:
     return Live.on(visit, number, replay)
 
 
+class Readers:
+    """One reader for each kind of screen, who stays on a page for all figures that it holds."""
+
+    def __init__(self, browser) -> None:
+        self.browser, self.ends, self.there = browser, contextlib.ExitStack(), {}
+
+    def at(self, made, **screen) -> Live:
+        """Return the figure in its page, where it starts."""
+        replay, address, number = made
+        kind = repr(screen)
+        if kind not in self.there:
+            self.there[kind] = self.ends.enter_context(visiting(self.browser, **screen))
+        visit = self.there[kind]
+        if visit.page.url.partition("#")[0] != address:
+            visit.open(address)
+        return Live.on(visit, number, replay)
+
+
 @pytest.fixture(scope="module")
-def shared(made, browser):
-    """The figure in a page at a desk, for all tests that leave no trace there."""
-    with visiting(browser, plain=True) as visit:
-        yield opened(visit, made)
-        faults = visit.faults
+def readers(browser):
+    """Readers who must have met no fault when all figures were seen."""
+    readers = Readers(browser)
+    with readers.ends:
+        yield readers
+        faults = [fault for one in readers.there.values() for fault in one.faults]
     nothing(faults)
+
+
+@pytest.fixture(scope="module")
+def shared(made, readers):
+    """The figure in a page at a desk, for all tests that leave no trace there."""
+    return readers.at(made, plain=True)
 
 
 @pytest.fixture
@@ -301,8 +327,8 @@ def drag(visit: Visit, slider) -> None:
     expect(slider).to_have_value(slider.get_attribute("max"))
 
 
-def test_a_finger_drags_a_slider_on_a_phone(made, visit):
-    one = opened(visit(plain=True, **PHONE), made)
+def test_a_finger_drags_a_slider_on_a_phone(made, readers):
+    one = readers.at(made, plain=True, **PHONE)
     for at, slider in enumerate(one.sliders()):
         drag(one.visit, slider)
         assert one.agrees()["values"][at] == one.end[at]
@@ -324,8 +350,8 @@ def test_a_finger_drags_every_slider_outside_chapters(visit, book):
     assert moved >= 2  # the cover has a figure
 
 
-def test_without_a_script_picture_numbers_and_stamp_are_there_and_no_dead_control(made, visit):
-    one = opened(visit(java_script_enabled=False), made)
+def test_without_a_script_picture_numbers_and_stamp_are_there_and_no_dead_control(made, readers):
+    one = readers.at(made, java_script_enabled=False)
     chart = one.replay.chart
     assert one.figure.get_by_role("img", name=chart.describe()).is_visible()
     assert one.figure.locator(".sl-controls").is_hidden()

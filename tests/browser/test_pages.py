@@ -56,6 +56,14 @@ THREE_OF_A_LOOK = """(all) => {
   }
 }"""
 
+# The insides of drawings and formulas are half of a chapter to axe, which reads no colour there: our own
+# measure does. They go, or come back.
+INSIDES = """(away) => {
+  if (away) window.insides = [...document.querySelectorAll("article :is(svg, mjx-container)")]
+    .filter((e) => !e.parentElement.closest("svg, mjx-container")).map((e) => [e, [...e.childNodes]]);
+  insides.forEach(([e, inside]) => e.replaceChildren(...(away ? [] : inside)));
+}"""
+
 # As it is written, but for what the theme's script says of boxes that scroll.
 ARTICLE = """() => document.querySelector("article").innerHTML.replace(/ tabindex="-?\\d"/g, "")"""
 
@@ -593,6 +601,17 @@ def serious(page, options: dict) -> list[str]:
     ]
 
 
+def too_faint(page) -> list[str]:
+    """Return the colours that axe finds too faint."""
+    page.evaluate(THREE_OF_A_LOOK)
+    page.evaluate(INSIDES, True)
+    try:
+        return serious(page, {"runOnly": {"type": "rule", "values": COLOUR_RULES}})
+    finally:
+        page.evaluate(INSIDES, False)
+        page.evaluate(THREE_OF_A_LOOK, True)
+
+
 @contextlib.contextmanager
 def without_article(page):
     """Leave the page with its article empty: what stands around it is seen in a fraction of the time."""
@@ -625,11 +644,7 @@ def test_axe_finds_nothing_serious(reader, theme):
 def test_axe_finds_no_colour_too_faint(reader, theme):
     resize(reader.page, DESK)
     turn(reader.page, theme)
-    reader.page.evaluate(THREE_OF_A_LOOK)
-    try:
-        nothing(serious(reader.page, {"runOnly": {"type": "rule", "values": COLOUR_RULES}}))
-    finally:
-        reader.page.evaluate(THREE_OF_A_LOOK, True)
+    nothing(too_faint(reader.page))
 
 
 def test_one_faint_word_among_thousands_is_found(visit, book):
@@ -639,10 +654,8 @@ def test_one_faint_word_among_thousands_is_found(visit, book):
     last = one.page.locator("article pre span.n").last
     for place in (last, one.page.locator("article li").last):
         place.evaluate("(e) => e.style.color = '#d0d0d0'")
-        one.page.evaluate(THREE_OF_A_LOOK)
-        (found,) = serious(one.page, {"runOnly": {"type": "rule", "values": COLOUR_RULES}})
+        (found,) = too_faint(one.page)
         assert found.startswith("color-contrast (serious)")
-        one.page.evaluate(THREE_OF_A_LOOK, True)
         place.evaluate("(e) => e.style.color = ''")
 
 
@@ -652,8 +665,7 @@ def test_a_letter_that_axe_passes_over_stands_for_no_word(visit, book):
     faint = "".join(f'<span style="color: #d0d0d0">{text}</span> ' for text in "((((")
     faint += '<span style="color: #d0d0d0">word</span>'
     one.page.locator("article pre").first.evaluate("(e, html) => e.innerHTML = html", faint)
-    one.page.evaluate(THREE_OF_A_LOOK)
-    (found,) = serious(one.page, {"runOnly": {"type": "rule", "values": COLOUR_RULES}})
+    (found,) = too_faint(one.page)
     assert ">word<" in found
 
 

@@ -66,7 +66,7 @@ class Class:
 
 @pytest.fixture(scope="module", params=[TODAY])
 def graded(request, tmp_path_factory):
-    """All kinds that are asked for and five honest neighbours, graded by two workers."""
+    """All kinds that are asked for and five honest neighbours, graded by four workers."""
     cases = (getattr(item, "callspec", None) for item in request.session.items)
     named = {kind.name for case in cases if case and (kind := case.params.get("kind")) in ALL}
     root = stage.course(tmp_path_factory.mktemp("class"), request.param)
@@ -74,7 +74,7 @@ def graded(request, tmp_path_factory):
         (root / "port").write_text(str(port))
         chosen = [kind for kind in ALL if kind.name in named] or ALL[::5]
         enrolled = classes.enrol(root, chosen, spread=classes.neighbours())
-        found = classes.grade(root, modules=MODULES)
+        found = classes.grade(root, workers=4, modules=MODULES)  # most of them wait
     by_kind = {enrolled[student].name: one for student, one in found.items()}
     return Class(root, stage.of(root), enrolled, by_kind, came)
 

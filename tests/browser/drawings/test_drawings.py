@@ -94,7 +94,9 @@ def test_it_breaks_no_rule_of_accessibility(name, open_drawing):
     for scheme, options in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
         one.page.emulate_media(color_scheme=scheme)
         faults = Axe().run(one.page, options=options).response["violations"]
-        found += [f"{scheme}, {one['id']}: {node['html']}" for one in faults for node in one["nodes"]]
+        found += [
+            f"{scheme}, {one['id']}: {node['html']}" for one in faults for node in one["nodes"]
+        ]
     nothing(found)
 
 
