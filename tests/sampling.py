@@ -37,12 +37,14 @@ def sampled(cases, number: int, *, always=()) -> list:
     ]
 
 
-def drawn(cases, number: int) -> list:
-    """Return so many cases as today's, one for every day and the others for `make test-all`.
+def in_turn(cases, number: int) -> list:
+    """Return so many cases as have their turn today, as parameters; but for one, thorough.
 
-    For mechanisms that are the same for each case and only want a real one.
+    For what is the same in each case and only wants real ones: all have been tried within as many days as
+    there are such portions.
     """
-    return sampled(random.Random(seed()).sample(list(cases), number), 1)
+    first = seed() * number
+    return sampled([cases[(first + at) % len(cases)] for at in range(number)], 1)
 
 
 def take_turns(items) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.sampling import SEED, drawn, sampled
+from tests.sampling import SEED, in_turn, sampled
 
 pytest_plugins = ["pytester"]
 TESTS = """
@@ -65,9 +65,16 @@ def test_all_are_drawn_when_there_are_no_more_and_none_when_none_is_asked(number
     assert len(kept) == min(number, 50)
 
 
-def test_drawn_cases_are_so_many_one_of_them_for_every_day(monkeypatch):
-    monkeypatch.setenv(SEED, "7")
-    today = drawn(range(9), 3)
-    assert len({one.values for one in today}) == 3
-    assert [bool(one.marks) for one in today].count(False) == 1
-    assert today == drawn(range(9), 3)
+@pytest.mark.parametrize(
+    ("cases", "number", "days"), [(9, 3, 3), (10, 3, 4), (10, 4, 3), (7, 7, 1)]
+)
+def test_cases_in_turn_have_all_been_tried_within_so_many_days(monkeypatch, cases, number, days):
+    tried = set()
+    for day in range(739000, 739000 + days):
+        monkeypatch.setenv(SEED, str(day))
+        today = in_turn(range(cases), number)
+        assert len({one.values for one in today}) == number
+        assert [bool(one.marks) for one in today].count(False) == 1
+        assert today == in_turn(range(cases), number)
+        tried |= {one.values for one in today}
+    assert len(tried) == cases
