@@ -470,7 +470,7 @@ def test_a_run_keeps_the_machine_it_was_first_seen_on(tmp_path):
 
 def test_a_chapter_over_the_limit_says_so_and_one_that_rounds_to_it_does_not():
     spent = extension("executions").spent
-    assert [spent(one) for one in (3.4, 60.4, 60.6)] == ["3", "60", "61, over the limit"]
+    assert [spent(one) for one in (3.4, 60.4, 60.6)] == ["3", "60", "over the limit: 61"]
 
 
 def test_what_all_runs_share_is_told_once_and_what_differs_in_each_row():

@@ -278,7 +278,7 @@ def public(runs: Mapping[str, tuple[float, float, float]], stamp: Stamp | None =
             Points("often called good", [bases.min(), most.max()], [0.9, 0.9], "dashed", tone=3),
         ),
         stamp=stamp,
-        see="A line is as wide as the factor that was scaled, and begins at the size that it is compared "
+        see="A line reaches over the factor that was scaled, and begins at the size that it is compared "
         "with. No two are of the same job, so a short one may well end below a long one.",
     )
 

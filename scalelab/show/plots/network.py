@@ -74,7 +74,7 @@ def sweep(
     elif len(fitted) > 1:
         one, two, *_ = fitted
         see = (
-            f"On the left {one} and {two} are apart by what their starts cost, on the right by what their "
+            f"On the left, {one} and {two} are apart by what their starts cost, on the right by what their "
             "bytes do."
         )
         if any(fit.edges for fit in fitted.values()):
@@ -411,7 +411,7 @@ def choice(workers: float, size: float, latency: float, speed: float) -> Chart:
             "A ring gets half the link at": units.text(workers * latency * speed, "B"),
         },
         MODEL,
-        "The fastest lies at 1. The further left, the more the lines are apart as their rounds are, "
+        "The fastest lies at 1. On the far left the lines are as far apart as their rounds, "
         "and the further right, the more as their bytes are; where the dashes of halving-doubling lie on "
         "another line, the two cost the same.",
     )

@@ -210,8 +210,8 @@ def exchanged(*studies: Passes, workers: int) -> Chart:
         "seconds",
         rows,
         studies[0].passes[0].stamp,
-        "The first part falls with the number of exchanges, and so does what is done for each of them in the "
-        "second: packing, and waiting for the other worker.",
+        "The first part falls with the number of exchanges. Of the second only packing and waiting do, which "
+        "may be little beside the computing.",
     )
 
 

@@ -96,7 +96,7 @@ def graph(
 
     `words` stand at the tasks, with the 0 that a scan writes over its total, and `rounds` are the layers that
     its columns are. What costs nothing is drawn only where it is given, in round 0; the arrows lead past the
-    rest, and below a task that they would run through.
+    rest, and below a task that they would run through or touch.
     """
     visible = without_free(dag)
     zeros = [node for node, op in dag.nodes(data="op") if op == "zero"]
@@ -111,8 +111,12 @@ def graph(
     spots = {(level[node], place[node]) for node in visible}
     ends: list[tuple[float, ...]] = []
     for a, b in visible.edges:
-        between = {(one, place[a]) for one in range(level[a] + 1, level[b])}
-        bent = (0.4,) if place[a] == place[b] and between & spots else ()
+        rise = (place[b] - place[a]) / (level[b] - level[a])
+        through = any(
+            level[a] < x < level[b] and abs(place[a] + rise * (x - level[a]) - y) < 0.25
+            for x, y in spots
+        )
+        bent = (0.4,) if through else ()
         ends.append((level[a], place[a], level[b], place[b], *bent))
     series = [arrows("is needed by", ends, wide + 0.5, high - 0.4, flat=high <= LOW_ROWS)]
     for tone, (name, chosen) in enumerate(sorted(marked.items(), key=lambda i: i[0] == "given"), 1):

@@ -651,7 +651,7 @@ def test_the_shortest_message_of_the_explorer_is_not_short_on_its_slowest_link()
         for name in ("binomial tree", "halving-doubling")
     )  # of as many rounds
     assert trees / halves == pytest.approx(1.35, abs=0.01)
-    assert "The further left, the more" in figures.choice(64, 1e6, 5e-6, 50e9).see
+    assert "On the far left the lines" in figures.choice(64, 1e6, 5e-6, 50e9).see
     assert "Where messages are far shorter than $n_{1/2}$" in CELLS["explore-read-on"]
 
 

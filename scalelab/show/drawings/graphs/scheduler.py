@@ -279,7 +279,7 @@ def _caption(known, now, handed, fresh, ready):
         )
     if now == handed:
         idle, waiting = len(_idle(known, now)), len(ready)
-        taken = f"At {now:g}, who is free takes what is ready: {_named(known, [s.node for s in fresh])}."
+        taken = f"At {now:g}, whoever is free takes what is ready: {_named(known, [s.node for s in fresh])}."
         if not fresh:
             taken = f"At {now:g}, nothing is ready for those who are free."
         if idle:
