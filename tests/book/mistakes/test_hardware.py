@@ -272,7 +272,7 @@ def test_activations_cross_at_a_ninth_between_boxes_of_one_gpu_and_not_between_w
         for overlapped in (True, False)
     ]
     assert lost == pytest.approx([1, 1.64], abs=0.005)
-    assert "eight machines with one such GPU and one card each" in cell("check-5")
+    assert "eight machines with one H100 and one card each" in cell("check-5")
     assert "an eighth of the sums crosses by each of its eight cards" in cell("check-5")
 
 

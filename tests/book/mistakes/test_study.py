@@ -265,7 +265,7 @@ def test_the_public_table_without_a_constant_batch_has_three_batches_of_a_worker
 
 def test_a_published_column_is_not_called_a_heading_that_a_table_has():
     words = (ROOT / "book/terminology.md").read_text(encoding="utf-8")
-    assert "head a column so" in words
+    assert "call a column that" in words
     data = (ROOT / "scalelab/data/public_scaling.json").read_text(encoding="utf-8")
     assert "under the heading" not in data
 

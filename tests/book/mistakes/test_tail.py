@@ -529,7 +529,7 @@ def test_a_chat_with_few_answers_is_idle_at_times_and_has_more_in_a_pass():
         while ends and ends[0] <= len(inside):
             ends.popleft()
     said = re.search(
-        r"for (\d+)% of the time, and a pass serves ([\d.]+) ", CELLS["chat-batch-read"]
+        r"for (\d+)% of the time, and a pass that runs serves ([\d.]+) ", CELLS["chat-batch-read"]
     )
     assert 100 * idle / now == pytest.approx(float(said[1]), abs=1)
     assert np.mean(inside) == pytest.approx(float(said[2]), abs=0.1)
