@@ -78,7 +78,7 @@ def sweep(
             "bytes do."
         )
         if any(fit.edges for fit in fitted.values()):
-            see += " Where it jumps, one fitted line ends and the next begins, with a latency of its own."
+            see += " Where a line jumps, one fit ends and the next begins, with its own latency."
     else:
         see = (
             "Where the line is level, a message pays for its start, and its bytes come nearly free. "

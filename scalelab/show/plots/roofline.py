@@ -379,7 +379,7 @@ def above(device: str, rates: Mapping[str, float]) -> Chart:
             for name, rate in known.items()
         },
         CLAIMED,
-        "Both lie above the dense peak and below the sparse one: ask which of the two was meant.",
+        "Both claims lie above the dense peak and below the sparse one: ask which peak was meant.",
         {name: f"{rate / 1e12:,.0f} TFLOP/s" for name, rate in known.items()},  # as on the axis
     )
 

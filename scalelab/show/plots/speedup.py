@@ -77,7 +77,7 @@ def second_worker(speedups: Sequence[float], stamp: Stamp) -> Chart:
         (*falls, Points("speedup", steps, reached, "points", tone=0)),
         stamp=stamp,
         see="Each step starts where the one before it ended, and its height is what it cost. A step that "
-        "leads up is a gain. One worker would be at 1.",
+        "leads up is a gain. The legend subtracts before it rounds. One worker would be at 1.",
     )
 
 
@@ -111,8 +111,9 @@ def reading_rates(recording: Recording) -> Chart:
         tuple(series),
         stamp=recording.samples[0].stamp,
         see="Where both colours have a mark at the same bytes, one is less than a tenth above the other: it "
-        "is the bytes of its own that slow a worker down, and hardly the other worker. Where a mark has no "
-        "bar, its interval is shorter than the mark is wide.",
+        "is the bytes of its own that slow a worker down, and hardly the other worker. At the left end "
+        "passes are so short that calling for them takes time as well. Where a mark has no bar, its "
+        "interval is shorter than the mark is wide.",
     )
 
 
@@ -246,8 +247,9 @@ def loss_over_workers(workers: Values, losses: Mapping[str, ArrayLike]) -> Chart
         losses,
         workers,
         MODEL,
-        limit=("what no model passes", statistical.E),
-        see="With a serial part the curve turns flat long before the loss is near what no model passes: more "
-        "workers then change nothing. The two marks stand at one height and one doubling apart.",
+        limit=("no model gets below", statistical.E),
+        see="With a serial part the curve turns flat long before the loss is near the line that no model "
+        "gets below: more workers then change nothing. The two marks stand at one height and one "
+        "doubling apart.",
     )
     return replace(chart, series=(*chart.series, *marks))
