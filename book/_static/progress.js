@@ -1,6 +1,7 @@
 // How far one is: a line at the top of the page, and in the list of pages how far each chapter has been read. That is
 // kept in this browser, as guesses and the device are. What one only jumped to is not read: it must go on from what was.
-// Contents that are longer than the window keep the line in view that the theme marks.
+// Contents mark the section that one is in, however one came there, and keep its line in view where they are longer
+// than the window.
 (() => {
   const KEY = "scalelab-read", DONE = 0.97;
   const root = new URL(document.documentElement.dataset.content_root, location).pathname;
@@ -44,11 +45,27 @@
     try { localStorage.setItem(KEY, JSON.stringify({ ...shelf(), [here]: read })); } catch { /* then this page knows it, and no other */ }
   };
   const contents = document.getElementById("pst-page-toc-nav"), frame = contents?.closest(".bd-sidebar-secondary");
+  const sections = [...(contents?.querySelectorAll('a[href^="#"]') ?? [])].map((link) => [link, document.getElementById(decodeURIComponent(link.hash.slice(1)))]);
+  // The theme marks a heading that comes into view, and none that was jumped over. Short sections at the end never come
+  // to the top, so in the last screen the place that one reads at moves down.
+  const place = () => {
+    const range = sheet.scrollHeight - innerHeight, last = Math.min(innerHeight, range);
+    const eye = innerHeight * (0.3 + 0.7 * Math.max(0, 1 - (range - scrollY) / last));
+    const [here] = sections.findLast(([, section]) => section?.getBoundingClientRect().top <= eye) ?? [null];
+    if (here === contents.querySelector("[aria-current]")) return;
+    sections.forEach(([link]) => { link.classList.toggle("active", link === here); link === here ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current"); });
+    contents.querySelectorAll(".toc-entry").forEach((entry) => entry.classList.toggle("active", entry.contains(here)));
+  };
   const follow = () => {
     const marked = contents.querySelector("[aria-current]")?.getBoundingClientRect(), room = frame.getBoundingClientRect();
     if (marked && (marked.top < room.top || marked.bottom > room.bottom)) frame.scrollTop += marked.top - room.top - room.height / 2;
   };
-  if (frame) new MutationObserver(follow).observe(contents, { subtree: true, attributeFilter: ["aria-current"] });
+  let asked = location.hash ? performance.now() : -Infinity; // who asked for a section is told of that one, until the page moves again
+  if (frame) {
+    new MutationObserver(follow).observe(contents, { subtree: true, attributeFilter: ["aria-current"] });
+    ["hashchange", "click"].forEach((news) => addEventListener(news, ({ type, target }) => { if (type === "hashchange" || target.closest?.('a[href^="#"]')) asked = performance.now(); }));
+    addEventListener("scroll", () => { if (performance.now() - asked > 1000) requestAnimationFrame(() => setTimeout(place)); }, { passive: true }); // after the theme's mark
+  }
   if (read) offer();
   look();
   addEventListener("scroll", look, { passive: true });

@@ -202,6 +202,29 @@ def test_contents_longer_than_the_window_keep_the_marked_line_in_view(visit, boo
         expect(marked).to_be_in_viewport()
 
 
+# Of the contents' marks: the section marked, and whether something of it is to be seen.
+MARKED = """async (height) => {
+  scrollTo(0, height);
+  await new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(seen))));
+  const marks = [...document.querySelectorAll("#pst-page-toc-nav [aria-current]")];
+  const box = marks[0] && document.getElementById(decodeURIComponent(marks[0].hash.slice(1))).getBoundingClientRect();
+  const first = document.querySelector("article h2").getBoundingClientRect().top;
+  return [scrollY, marks.length, marks.length ? box.top < innerHeight && box.bottom > 0 : first > 0];
+}"""
+
+
+@pytest.mark.parametrize("page", ["chapters/08_network", "book/proposal"])
+def test_contents_mark_the_section_in_view_also_for_who_leaps_by_screens(visit, book, page):
+    one = visit(plain=True, viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    one.open((book / f"{page}.html").as_uri())
+    high = one.page.evaluate("document.documentElement.scrollHeight")
+    faults = []
+    for height in [*range(0, high, 1700), 2600, high]:
+        found = one.page.evaluate(MARKED, height)
+        faults += [f"at {found[0]}: {found}"] if found[1] > 1 or not found[2] else []
+    nothing(faults)
+
+
 def test_a_word_of_the_glossary_is_told_at_once_and_nonsense_is_answered(find):
     assert find("Stragglers")["meant"].startswith("straggler")
     assert find("usl_peak")["meant"].startswith("usl_peak(")
