@@ -58,6 +58,7 @@ def bill(workers: float, serial: float) -> Chart:
             "Bought waiting": units.bill(dollars - useful),
         },
         MODEL,
+        "Upwards the dollars grow about threefold from line to line.",
     )
 
 
@@ -142,8 +143,8 @@ def page_map(address: Callable[[str], str]) -> Markup:
         )
     return Markup(
         '<figure class="book-map"><ol>{}</ol><figcaption>The five questions, the sections that answer '
-        "them, and the numbers that one hands to the next: the first four become seconds of a step, and "
-        "the fifth makes dollars of them.</figcaption></figure>"
+        "them, and the numbers that one hands to the next: the first four together make the seconds of a "
+        "step, and the fifth makes dollars of them.</figcaption></figure>"
     ).format(Markup("").join(lines))
 
 

@@ -123,9 +123,9 @@ def summary(lines: list[tuple[Kind, Gains]]) -> str:
             said.append(f"{kind.word}, {len(ends)} lines, {share}%")
     bold = (
         "A bold line is the median of its kind after each number of doublings, as far as half of its lines "
-        "reach, and so ends at another efficiency than its kind has here."
+        "reach."
     )
-    return f"The middle efficiency, each line at its own largest size: {'; '.join(said)}. {bold}"
+    return f"{bold} With each line taken at its own largest size the median is another: {'; '.join(said)}."
 
 
 def cut(lines: list[tuple[Kind, Gains]]) -> str:

@@ -16,7 +16,7 @@
     const more = known.peak > 0 && known.network > 0 ? `, ${ridge("network")} by the network` : "";
     said.textContent = known.ridge > 0
       ? `Kept in this browser. The ridge of this device is ${ridge("bandwidth")} FLOP per byte by its memory${more}.`
-      : Object.keys(known).length ? "Kept in this browser." : "Nothing is kept.";
+      : Object.keys(known).length ? "Kept in this browser." : "Nothing is kept yet.";
   };
   const keep = () => {
     const known = device.value ? { device: device.value } : {};

@@ -29,7 +29,7 @@ def agree(passes: Sequence[Pass]) -> tuple[str, ...]:
             if here != there:
                 _refuse(
                     f"configuration {name!r}", _held(first, name), _held(other, name), first, other,
-                    "measure again alike, or declare it in `varied` where it changes on purpose",
+                    "measure again alike, or declare it in `varied` of every pass if it changes on purpose",
                 )  # fmt: skip
         if set(first.varied) != set(other.varied):
             here, there = (shown(sorted(run.varied)) for run in (first, other))

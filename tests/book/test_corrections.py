@@ -613,9 +613,11 @@ def test_a_good_forecast_from_a_negative_cost_is_luck():
     seconds = np.array([3600, 1880, 1010, 560, 340, 250.0])
     columns = np.column_stack([workers**0, workers, np.log(workers), 1 / workers])
     assert np.linalg.lstsq(columns, seconds, rcond=None)[0].round()[2] == -57
+    assert np.linalg.lstsq(columns, seconds, rcond=None)[0].round(1)[1] == 3.4
     far = np.array([1, 512, np.log(512), 1 / 512])
     assert far @ np.linalg.lstsq(columns, seconds, rcond=None)[0] == pytest.approx(1641, abs=1)
     costs = nnls(columns, seconds)[0]
+    assert far @ costs == pytest.approx(176, abs=0.5)
     assert (columns @ costs).round().tolist() == [3606, 1870, 1002, 568, 351, 244]
     assert costs[2] == 0
     five, relative = columns[:5], columns[:5] / seconds[:5, None]

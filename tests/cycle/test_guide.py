@@ -358,6 +358,9 @@ def everybody_has_a_state_and_the_points_due(term, said):
     }  # fmt: skip
     assert (rows["ada"]["score"], rows["ben"]["score"], rows["dan"]["score"]) == ("41.0", "0.0", "")
     assert f"data:image/png;base64,{PNG}" in term.page("cleo")  # pasted into an explanation
+    quoted = "41 of 50 points; 9 more are still to be read"  # before anybody has read a text
+    assert quoted in term.page("ada")
+    assert quoted in PAGE.read_text()
     earned = {name for name, score in term.scores("cleo").items() if score}
     assert earned == {"check-1-3", "check-2-1", "check-3-1"}
 

@@ -143,6 +143,26 @@ def test_the_page_says_where_in_its_source_a_run_stands(run):
             assert part in said_of(run.system)
 
 
+def test_one_run_of_a_system_calibrates_its_others_as_well_as_the_page_says():
+    off = []
+    for one in RUNS:
+        share = planned.needed(one)
+        for other in RUNS:
+            if other.system == one.system and other is not one:
+                planned_as = step.time(other.job, other.job.layout, other.workers, share).seconds
+                off.append(planned_as / other.seconds)
+    said = re.search(r"the median error is (\d+)%, and the largest factor ([\d.]+)\.", PAGE)
+    assert said[1] == f"{100 * median(abs(one - 1) for one in off):.0f}"
+    assert said[2] == f"{max(max(one, 1 / one) for one in off):.2f}"
+    seven = {
+        run.workers: run for run in RUNS if run.name.endswith("A100 40 GB") and "7b" in run.name
+    }
+    share = round(planned.needed(seven[16]), 2)
+    assert f'`kernel_share = "{100 * share:.0f} %"`' in PAGE
+    there = step.time(seven[128].job, seven[128].job.layout, 128, share).seconds
+    assert f"then says {there:.1f} s, where {seven[128].seconds:.1f} were published" in PAGE
+
+
 def test_what_hides_of_the_exchange_matters_as_little_as_the_page_says():
     (said,) = re.findall(r"no step would move by more than ([\d.]+)%", PAGE)
     moved = []

@@ -91,7 +91,8 @@ def hedged(
     Each request goes to one of the pools at random, and its copy to another one (to the same, if there
     is one only); the first answer counts. With `cancel`, a copy that still waits is dropped once the
     other has answered; without, it is served all the same. `again` equal to `service` means that the
-    request is what takes long. A budget of 0.05 lets 5% of the requests have a copy.
+    request is what takes long. A budget of 0.05 lets 5% of the requests have a copy; what is not used is
+    saved, up to 50 copies.
     Source: the definition; Dean and Barroso 2013, doi:10.1145/2408776.2408794. Section 3.4.
 
     >>> hedged([0, 1], [9, 1], [1, 1], delay=2)

@@ -197,12 +197,13 @@ def apart(
 def arithmetic(shares: Mapping[str, float], stamp: Stamp | None = None) -> Chart:
     """What of the arithmetic that was paid for each count finds used, in percent of the peak."""
     return bars.ranked(
-        "Of the arithmetic paid for, this much was used",
+        "Of the arithmetic paid for, this much counts as used",
         Axis("share of the peak, %", low=0.0, high=100.0),
         {name: 100 * share for name, share in shares.items()},
         stamp=stamp,
-        see="The upper three are one run, counted in three ways. None of the bars reaches two thirds, and "
-        "what is missing is all that was lost, within a GPU and between GPUs.",
+        see="The upper three are one run, counted in three ways. What its two MFUs lack was lost, within a "
+        "GPU and between GPUs; its HFU holds the repeated work, too. The shares of GPT-3 follow from the "
+        "rates with which its days were computed.",
     )
 
 

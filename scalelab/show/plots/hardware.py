@@ -434,12 +434,12 @@ def up_or_out_by_size(
             "Devices for 70 billion, out": f"{of_70[0]:.0f}",
             "Devices for 70 billion, up": f"{of_70[1]:.0f}",
             f"Peak of one {BIG}": f"{gain:.2f}× the A100's",
-            "Above this price up wins for no large model": f"{never:.1f} A100s",
+            "Up wins for large models below a price of": f"{never:.1f} A100s",
         },
         MODEL,
         "What work costs: the A100-hours that are paid for what a single A100 does in an hour. The lower "
-        "line is the better buy, and where they cross the answer changes. A line rises only by what a serial "
-        "part leaves undone on every further device.",
+        "line is the better buy, and where they cross the answer changes. A line rises because every further "
+        "device stands idle during the serial part; without one, both would be level.",
     )
 
 

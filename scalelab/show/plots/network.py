@@ -38,6 +38,7 @@ LAYER = ledger.Layer(855_638_016, 8192, expert=3 * 8192 * 1024, chosen=8)
 BOX = yours.boxes()
 _DASHED = ("halving-doubling",)
 _FAR = 10  # times a value: an end of its interval that is farther away is as good as open
+_COVERS = 0.02  # of two times, in logarithms: their points lie on each other
 _BESIDE = 0.9, 250.0  # times the fastest: a ring of 1,024 is up to 205
 LINK = Slider("link 1/β", LINKS, start=50e9, unit="B/s", follows="network")
 
@@ -73,10 +74,9 @@ def sweep(
         )
     elif len(fitted) > 1:
         one, two, *_ = fitted
-        see = (
-            f"On the left, {one} and {two} are apart by what their starts cost, on the right by what their "
-            "bytes do."
-        )
+        see = f"On the left their starts set {one} and {two} apart, on the right only their bytes can."
+        if _one_behind_the_other(fitted[one].sweep, fitted[two].sweep):
+            see += " Where a point seems to be missing, it lies behind the other."
         if any(fit.edges for fit in fitted.values()):
             see += " Where a line jumps, one fit ends and the next begins, with its own latency."
     else:
@@ -511,6 +511,12 @@ def _whole_marks(label, values, ticks=()):
     low, high = np.nanmin(known), np.nanmax(known)
     air = max(1.12, (high / low) ** 0.02)
     return Axis(label, True, low / air, high * air, ticks)
+
+
+def _one_behind_the_other(one, two):
+    """Say whether at some size only one of two points can be seen."""
+    _, first, second = np.intersect1d(one.size, two.size, return_indices=True)
+    return bool((np.abs(np.log(one.seconds[first] / two.seconds[second])) < _COVERS).any())
 
 
 def _ticks(series):

@@ -149,7 +149,7 @@ def sure(report: Report) -> Chart:
         ),
         stamp=report.stamp,
         see="A bar that lies above the dashed line supports the floor, and one below it contradicts it. "
-        "Where a bar crosses it, the runs have not decided.",
+        "Where a bar crosses it, the runs have not decided; where a point covers its bar, see the table.",
     )
 
 
@@ -278,8 +278,8 @@ def claimed(report: Report, workers: int, **stated: float) -> Chart:
         {"claimed,": 1},
         report.stamp,
         "A claim with ≥ is supported if its bar lies to the right of the dashed line, one with ≤ if it lies "
-        "to the left. A bar across the line is undecided. Where the runs leave no room there is a point "
-        "alone, and it counts as the bar.",
+        "to the left. A bar across the line is undecided. Where a point covers its bar, or a bar ends "
+        "at the line, see the table.",
     )
 
 

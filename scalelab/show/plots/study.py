@@ -18,7 +18,7 @@ MOST = 1024
 # and where its paths begin.
 SAMPLE, FITS, BUSY = 0.002, 256, 0.8
 START, BATCH = 8, 512
-INNER, OUTER = 4, 16  # times the least time, within which what lies in a contour is done
+INNER, OUTER = 4, 16  # times the floor, within which what lies in a contour is done
 FLEET = 2.0 ** np.arange(3, 13)  # 8 to 4096
 
 
@@ -365,8 +365,8 @@ def plane(power: float, critical: float = 8192, overhead: float = 0.02) -> Chart
         {
             f"At K = {FLEET[at]:g}: machines busy": f"{100 * busy:.3g}%",
             "Learning per sample": f"{100 * learned:.3g}%",
-            "Time to target": f"{units.text(seconds)}× the least",
-            "With the fastest batch": f"{units.text(least)}× the least",
+            "Time to target": f"{units.text(seconds)}× the floor",
+            "With the fastest batch": f"{units.text(least)}× the floor",
         },
         MODEL,
         "Where your path is below the line “fastest batch”, the machines wait too much; above it, the "
@@ -381,7 +381,7 @@ def _efficiencies(workers, batch, fixed, sample, critical):
 
 
 def _contour(times, fixed, sample, critical):
-    """Where a job takes so many times the least time, least steps of nothing but overhead."""
+    """Where a job takes so many times the floor, the least steps of nothing but overhead."""
     done = times * fixed
     tip = sample * critical / (np.sqrt(done) - np.sqrt(fixed)) ** 2  # fewer workers never are
     first = min(max(tip, FLEET[0]), FLEET[-1])
@@ -389,7 +389,7 @@ def _contour(times, fixed, sample, critical):
     middle = (done - fixed) * workers / sample / 2 - critical / 2
     spread = np.sqrt(np.maximum(middle**2 - critical * fixed * workers / sample, 0))
     return Points(
-        f"{times} times the least time",
+        f"{times} times the floor",
         np.concatenate([workers[::-1], workers]),
         np.concatenate([(middle - spread)[::-1], middle + spread]),
         "line" if times == INNER else "edge",

@@ -84,7 +84,7 @@ def test_the_crossing_of_up_and_out_hangs_on_a_serial_part_that_grows_with_the_m
 def test_beyond_a_price_up_never_wins_however_large_the_model():
     for grows in ("yes", "no"):
         named = figures.up_or_out_by_size(4, 0.01, grows).readouts[
-            "Above this price up wins for no large model"
+            "Up wins for large models below a price of"
         ]
         limit = float(named.split()[0])
         for price, wins in ((0.97 * limit, True), (1.03 * limit, False)):

@@ -173,7 +173,7 @@ def test_a_share_finds_no_smaller_cache_than_the_whole_step():
         trained.train(*data, 256, 0.01, 1, 0)
     assert {*seen[0]} == {*seen[2]} == {classifier.PART}
     assert len(seen[0]) == 2 * len(seen[2]) == 512 // classifier.PART
-    assert "needs no smaller cache" in said("The gradients of a step are added up")
+    assert "no faster by fitting into a cache" in said("The gradients of a step are added up")
 
 
 def test_an_interval_knows_nothing_of_a_slow_minute_between_sizes():

@@ -351,9 +351,8 @@ def test_what_the_newcomer_lacks_of_the_average_shrinks_in_a_large_fleet():
     newcomer = 0.95 * average**2
     assert (np.diff(newcomer / average) < 0).all()
     assert np.argmax(average - newcomer) == 1
-    assert "$(1 - s)\\,E(K)$ of the average $E$: the larger the fleet" in cell(
-        "model-marginal-text"
-    )
+    said = "$(1 - s)\\,E(K)$ times what the average worker does, and this factor shrinks"
+    assert said in cell("model-marginal-text")
 
 
 def test_a_newcomer_beats_the_average_where_efficiency_rises():

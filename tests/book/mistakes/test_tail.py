@@ -59,6 +59,18 @@ def test_a_second_chance_needs_another_queue_and_a_cancelled_loser():
     assert cancelled < 80 < other
 
 
+def test_it_is_the_saved_tries_that_make_the_pages_slower(monkeypatch):
+    """Why 5% more work nearly doubled the pages stood nowhere: 50 of them come at once."""
+    saved = f"{waiting.simulated._SAVED:.0f}"
+    assert f"up to {saved} of them" in CELLS["practical-try"]
+    assert f"so the {saved} saved tries all go into one" in CELLS["practical-rest"]
+    share = 0.99 ** (1 / 40)
+    once = 1e3 * waiting.response_percentile(280, 0.010, 4, share=share)
+    monkeypatch.setattr(waiting.simulated, "_SAVED", 1.0)
+    _, names = ran("practical-hedge", share=share)
+    assert names["page"](1, cancel=False, calls=80_000) < 1.2 * once
+
+
 @pytest.mark.parametrize("setup", [0.0, 0.1, 2.0, 9.0, 500.0])
 def test_the_cell_says_itself_whether_one_table_gives_two_answers(setup):
     """For services from one without any setup to one that is nothing else."""
@@ -628,10 +640,13 @@ def test_a_forecast_that_missed_stands_beside_what_was_measured():
         ]
     _, names = ran("live-replay", runs=runs)
     known = {"forecast": np.array([0.0045, 0.0141]), "means": np.full((2, 3), 15.0)}
+    known |= {"busy": np.array([[0.2, 0.3, 0.4], [0.7, 0.8, 0.75]]), "x": 0.0037, "v": 0.0}
     alone = type("Alone", (), {"stamp": None})
     _, names = ran("live-compare", **names, **known, alone=alone)
     columns = names["columns"]
     assert columns["forecast"] == pytest.approx([4.5, 14.1])
+    came = [3.7 * (1 + rho / (2 * (1 - rho))) for rho in (0.3, 0.75)]
+    assert columns["as busy as it was"] == pytest.approx(came)
     assert columns["left over"] == pytest.approx(15 - np.array(names["replayed"]))
 
 

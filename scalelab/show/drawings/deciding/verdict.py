@@ -127,9 +127,11 @@ def _steps(report):
         gate("efficiency", f"The floor is an efficiency of {limits.floor:.2f}")
     seen = (*seen, "quality")
     worst = max(row.gate.loss for row in rows)
-    lost = f"at most {worst:.3g} of {report.metric}" if worst > 1e-12 else "nothing"
+    lost = "but nothing was lost"
+    if worst > 1e-12:
+        lost = f"at most {worst:.3g} of {report.metric}; without a bar nothing was lost"
     steps.append(
-        (_State(seen, asked), f"Quality: was it the same job? What is drawn is the loss against "
+        (_State(seen, asked), f"Quality: was it the same job? A bar is a loss against "
                               f"{units.counted(base.workers)}, {lost}.")
     )  # fmt: skip
     gate("quality", f"The tolerance is a loss of {limits.tolerance:g}")
@@ -179,7 +181,7 @@ def _frame(report, state, caption):
         tuple(shapes),
         {
             "Still in": ", ".join(f"K = {row.workers}" for row in still) or "nobody",
-            "Demands asked": str(len(state.asked)),
+            "Demands asked so far": str(len(state.asked)),
             "Largest speedup in": "none" if best is None else f"{best:.2f}",
         },
     )
