@@ -1,6 +1,8 @@
 """What chapter 41.6 once said wrong of its own data, and what the rubric now keeps it from saying."""
 
+import contextlib
 import dataclasses
+import io
 import math
 import types
 
@@ -8,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scalelab import data, records, rubric
+from scalelab import data, records, rubric, show
 from scalelab.measure.capstone import capstone, classifier
-from scalelab.models import scaling
+from scalelab.models import scaling, waiting
 from scalelab.models.cost import energy
 from scalelab.rubric import assess, gate, spread
 from scalelab.rubric.caveats import remarks
@@ -377,3 +379,28 @@ def test_the_exchange_of_a_figure_leaves_out_what_the_rank_that_came_first_waite
 
 def test_it_is_asyncio_that_wakes_to_the_millisecond_and_not_python():
     assert "Python's `asyncio` on Linux does only to the millisecond" in said("plans must wake")
+
+
+@pytest.mark.parametrize(
+    ("times", "late", "whose"), [(1.0, 0.0, "load"), (3.0, 0.0, "server"), (1.0, 0.05, "client")]
+)
+def test_the_replay_names_who_made_the_answers_slow(times, late, whose):
+    """Said to be the load, a stumble or the client, with nothing that told one from another."""
+    rng = np.random.default_rng(3)
+    came, usual = np.cumsum(rng.exponential(0.004, 400)), rng.exponential(0.001, 400)
+    response, free = [], 0.0
+    for planned, took in zip(came, times * usual, strict=True):
+        free = max(planned + late, free) + took
+        response.append(free - planned)
+    calm = types.SimpleNamespace(
+        planned=came, busy=times * usual, response=np.array(response), stamp=None
+    )
+    cells = {cell["id"]: cell["source"] for cell in chapter("10_rubric").nb.cells}
+    names = {"np": np, "waiting": waiting, "show": show}
+    names |= {"full": types.SimpleNamespace(busy=usual), "calm": calm}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(cells["serve-replayed"], names)
+        exec(cells["serve-steps"], names)
+    said = printed.getvalue()
+    assert f"took {times:.2f} times as long" in said
+    assert said.count(f"is the {whose}'s") == 2
