@@ -74,7 +74,7 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
   appendix.append(numbers);
   numbers.append(make("h1", "", "The numbers of the figures"), make("p", "", "What each figure is drawn from, by the section and the number under which it stands; of one with sliders, the position where it starts."));
   bound.flatMap(({ pages }) => pages).forEach((page) => {
-    const title = make("h2", "", words(page.querySelector("h1")).replace(/^([\d.]+) .*/, "Section $1")), blocks = [];
+    const head = words(page.querySelector("h1")), section = head.replace(/^([\d.]+) .*/, "$1"), blocks = [];
     page.querySelectorAll(".sl-figure").forEach((figure, turn) => {
       const fold = figure.querySelector(".sl-twin"), note = make("p", "print-note");
       if (!fold) return;
@@ -85,13 +85,21 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
       else {
         const name = `${page.id}-numbers-${turn}`;
         const kind = wide(table, 1.35, 2.6) > 85 ? "wide" : "narrow", block = make("div", `print-numbers print-${kind}`);
-        block.append(make("p", "", `Figure ${turn + 1}. ${words(figure.querySelector(".sl-title"))}`), table);
+        block.append(make("p", "", `${section}, Figure ${turn + 1}. ${words(figure.querySelector(".sl-title"))}`), table);
         marked(block, name);
         blocks.push(block);
         note.append("Its numbers: page ", leaf(name));
       }
     });
-    if (blocks.length) numbers.append(title, ...blocks);
+    if (!blocks.length) return;
+    // Narrow ones stand in two columns. Those between two wide ones have columns of their own, which go to the next
+    // page together with their first table where that has no room; columns that go on beyond a wide one tear it.
+    const runs = [make("div", "print-run")];
+    blocks.forEach((block) => {
+      if (block.classList.contains("print-wide")) runs.push(block, make("div", "print-run"));
+      else runs.at(-1).append(block);
+    });
+    numbers.append(make("h2", "", head.replace(/^([\d.]+) .*/, "Section $1")), ...runs.filter((run) => run.hasChildNodes()));
   });
   if (numbers.querySelector("table")) {
     article.append(appendix);
