@@ -133,6 +133,24 @@ def test_every_reference_is_cited_and_every_citation_has_a_reference():
     assert cited == keys == annotated
 
 
+@pytest.mark.parametrize("slug", WRITTEN)
+def test_a_paper_that_a_chapter_names_is_found_in_the_bibliography_by_that_name(slug):
+    """On paper a link leads nowhere, and the chapters say that all sources are there."""
+    entries = page("book/references.bib").split("\n@")
+    named = re.findall(
+        r"\[(\w[^\],]*?)(?: and | et al\.,|, )[^\]\d]*(\d{4})[^\]]*\]\(http",
+        page(f"chapters/{slug}.ipynb"),
+    )
+    assert [
+        f"{first}, {year}"
+        for first, year in named
+        if not any(
+            re.search(rf"^ *author *= {{{re.escape(first)},", one, re.M) and f"{{{year}}}" in one
+            for one in entries
+        )
+    ] == []
+
+
 def test_commands_in_the_papers_are_targets_of_the_makefile():
     """A reader who types what the README, the guide or the rules say gets what they say."""
     targets = set(re.findall(r"^([a-z]+):", page("Makefile"), re.M))

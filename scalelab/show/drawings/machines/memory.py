@@ -61,7 +61,7 @@ def what_fits(billions: int, devices: int, device: hardware.Device) -> Drawing:
         _WIDE,
         _HIGH,
         tuple(frames),
-        chosen=(4, 8),
+        chosen=(4, 9),
         tones={f"{part} ({part[0]})": tone for part, tone in _TONES.items()},
         stamp=MODEL,
     )
