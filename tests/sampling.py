@@ -37,16 +37,6 @@ def sampled(cases, number: int, *, always=()) -> list:
     ]
 
 
-def in_turn(cases, number: int) -> list:
-    """Return so many cases as have their turn today, as parameters; but for one, thorough.
-
-    For what is the same in each case and only wants real ones: all have been tried within as many days as
-    there are such portions.
-    """
-    first = seed() * number
-    return sampled([cases[(first + at) % len(cases)] for at in range(number)], 1)
-
-
 def take_turns(items) -> None:
     """Mark as thorough, in each file that lets its tests take turns, those whose turn it is not today."""
     orders: dict = {}

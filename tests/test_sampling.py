@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.sampling import SEED, in_turn, sampled
+from tests.sampling import SEED, sampled
 
 pytest_plugins = ["pytester"]
 TESTS = """
@@ -63,18 +63,3 @@ def test_of_many_cases_a_seed_draws_the_same_and_those_always_tried_are(monkeypa
 def test_all_are_drawn_when_there_are_no_more_and_none_when_none_is_asked(number):
     kept = [one for one in sampled(range(50), number) if not one.marks]
     assert len(kept) == min(number, 50)
-
-
-@pytest.mark.parametrize(
-    ("cases", "number", "days"), [(9, 3, 3), (10, 3, 4), (10, 4, 3), (7, 7, 1)]
-)
-def test_cases_in_turn_have_all_been_tried_within_so_many_days(monkeypatch, cases, number, days):
-    tried = set()
-    for day in range(739000, 739000 + days):
-        monkeypatch.setenv(SEED, str(day))
-        today = in_turn(range(cases), number)
-        assert len({one.values for one in today}) == number
-        assert [bool(one.marks) for one in today].count(False) == 1
-        assert today == in_turn(range(cases), number)
-        tried |= {one.values for one in today}
-    assert len(tried) == cases

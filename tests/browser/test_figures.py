@@ -22,7 +22,6 @@ from tests.browser.conftest import Visit, nothing, visiting
 from tests.browser.figures import Live, made_anew
 from tests.browser.test_pages import PAGES
 from tests.notebooks import ROOT, WRITTEN, explored
-from tests.sampling import in_turn
 
 pytestmark = pytest.mark.turns(3)
 
@@ -63,12 +62,14 @@ def sampled() -> Replay:
     )
 
 
-# The sampler holds all that a figure can do; the chapters' own start and end as Python says in `test_pages`,
-# and half of them are tried with all that a reader may do to them.
-OWN = [(slug, n) for slug in WRITTEN for n in range(len(explored(slug)))]
+# The sampler holds all that a figure can do; the chapters' own start and end as Python says in `test_pages`.
 FIGURES = [
     ("sampler", 0),
-    *(pytest.param(*one.values, marks=pytest.mark.thorough) for one in in_turn(OWN, len(OWN) // 2)),
+    *(
+        pytest.param((slug, n), marks=pytest.mark.thorough)
+        for slug in WRITTEN
+        for n in range(len(explored(slug)))
+    ),
 ]
 
 

@@ -207,9 +207,10 @@ MARKED = """async (height) => {
   scrollTo(0, height);
   await new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(seen))));
   const marks = [...document.querySelectorAll("#pst-page-toc-nav [aria-current]")];
-  const box = marks[0] && document.getElementById(decodeURIComponent(marks[0].hash.slice(1))).getBoundingClientRect();
+  const section = marks[0] && document.getElementById(decodeURIComponent(marks[0].hash.slice(1)));
+  const box = section?.getBoundingClientRect();
   const first = document.querySelector("article h2").getBoundingClientRect().top;
-  return [scrollY, marks.length, marks.length ? box.top < innerHeight && box.bottom > 0 : first > 0];
+  return [scrollY, marks.length, box ? box.top < innerHeight && box.bottom > 0 : first > 0];
 }"""
 
 

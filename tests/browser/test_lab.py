@@ -31,7 +31,7 @@ from tests.browser.conftest import nothing, visiting
 from tests.browser.figures import made_anew
 from tests.children import environment
 from tests.notebooks import ROOT, WRITTEN, chapter, explored
-from tests.sampling import in_turn, sampled, seed
+from tests.sampling import sampled, seed
 
 TOKEN = "known-to-this-test-only"
 SECONDS_TO_RUN = 600  # a chapter keeps to 60 on a machine that does nothing else
@@ -481,7 +481,7 @@ def looks_like_a_fold(summary) -> None:
     assert summary.evaluate(look) == ["list-item", "pointer", "disclosure-open"]
 
 
-@pytest.fixture(scope="module", params=in_turn(WRITTEN, 4))
+@pytest.fixture(scope="module", params=sampled(WRITTEN, 1))
 def assignment(request, lab):
     """The page with an assignment as it was released."""
     with opened(lab, f"exercises/{request.param}/{request.param}.ipynb") as page:

@@ -20,7 +20,7 @@ from bs4 import BeautifulSoup
 from tests.browser.conftest import nothing, visiting, walking
 from tests.browser.figures import Live, made_anew
 from tests.notebooks import ROOT, WRITTEN, explored
-from tests.sampling import in_turn, sampled, seed
+from tests.sampling import sampled, seed
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 PAGES = [TOC["root"], *(page["file"] for part in TOC["parts"] for page in part["chapters"])]
@@ -347,11 +347,11 @@ def reader(request, walker, book):
     return walker
 
 
-def only(number: int, pages: list, of: list = PAGES) -> pytest.MarkDecorator:
-    """Give a test pages to read; but for so many of these, visited today anyway, all are thorough."""
+def only(number: int, pages: list) -> pytest.MarkDecorator:
+    """Give a test all pages to read; but for so many of these, visited today anyway, all are thorough."""
     today = [one.values[0] for one in VISITED if not one.marks and one.values[0] in pages]
     kept = random.Random(seed()).sample(today, min(number, len(today)))
-    marks = {page: () if page in kept else pytest.mark.thorough for page in of}
+    marks = {page: () if page in kept else pytest.mark.thorough for page in PAGES}
     params = [pytest.param(page, marks=mark) for page, mark in marks.items()]
     return pytest.mark.parametrize("reader", params, indirect=True)
 
@@ -639,11 +639,8 @@ def test_axe_finds_nothing_serious(reader, theme):
 
 
 # Axe needs many seconds for the colours of a chapter, which our own measure has seen by now.
-SHORT = [page for page in PAGES if page not in CHAPTERS]
-
-
 @themes
-@only(1, SHORT, of=[*SHORT, *(one.values[0] for one in in_turn([*CHAPTERS], 4))])
+@only(1, [page for page in PAGES if page not in CHAPTERS])
 def test_axe_finds_no_colour_too_faint(reader, theme):
     resize(reader.page, DESK)
     turn(reader.page, theme)

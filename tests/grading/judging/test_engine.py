@@ -14,7 +14,7 @@ from scalelab.grading.box import bubblewrap
 from scalelab.grading.inputs import collect, read, source, steps
 from scalelab.grading.judging import grade_all, grade_one
 from tests.assignments.runner import SLUGS
-from tests.sampling import in_turn, sampled, seed
+from tests.sampling import sampled, seed
 from tests.submissions import classes, stage as stages
 
 pytestmark = [
@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module", params=in_turn(SLUGS, 3))
+@pytest.fixture(scope="module", params=sampled(SLUGS, 1))
 def course(request, tmp_path_factory):
     """A course with three honest students of a real assignment, graded: (root, results)."""
     root = stages.course(tmp_path_factory.mktemp("course"), request.param)

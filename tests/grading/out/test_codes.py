@@ -20,14 +20,14 @@ from scalelab.grading.out.codes import in_words
 from scalelab.grading.out.worth import Mark, by_items, joint
 from tests.assignments.runner import SLUGS
 from tests.grading.out.given import handed, page, table, write
-from tests.sampling import in_turn
+from tests.sampling import sampled
 from tests.submissions import classes, stage
 
 HEAD = "assignment,task,code,points,text"
 UNITS = "The unit is missing."
 
 
-@pytest.fixture(scope="module", params=in_turn(SLUGS, 3))
+@pytest.fixture(scope="module", params=sampled(SLUGS, 1))
 def recorded(request, tmp_path_factory):
     """A course whose class of two is recorded, without comments; no test changes it."""
     root = stage.course(tmp_path_factory.mktemp("recorded"), request.param)

@@ -22,7 +22,7 @@ from scalelab.grading.inputs import course as courses, source
 from scalelab.grading.inputs.source import number
 from scalelab.grading.out import record
 from tests.assignments.runner import SLUGS
-from tests.sampling import in_turn
+from tests.sampling import sampled
 from tests.submissions import classes, stage as stages
 from tests.submissions.kinds import kinds
 from tests.submissions.stage import ONE, REST, USERS
@@ -61,7 +61,7 @@ def grade(root, **wish):
     return classes.grade(root, executor=classes.here, **({"gradebook": True} | wish))
 
 
-@pytest.fixture(scope="module", params=in_turn(SLUGS, 3))
+@pytest.fixture(scope="module", params=sampled(SLUGS, 1))
 def graded(request, tmp_path_factory):
     """A course with a graded class, which no test changes."""
     root = stages.course(tmp_path_factory.mktemp("recorded"), request.param)

@@ -15,13 +15,13 @@ from scalelab.grading.judging import grade_all
 from scalelab.grading.judging.result import result
 from tests.assignments.runner import SLUGS
 from tests.grading.out.given import handed, page, table, write
-from tests.sampling import in_turn
+from tests.sampling import sampled
 from tests.submissions import classes, stage
 
 HEAD = "student,assignment,task,request,answer"
 
 
-@pytest.fixture(params=in_turn(SLUGS, 3))
+@pytest.fixture(params=sampled(SLUGS, 1))
 def course(request, tmp_path):
     """A course of one assignment: its folder, its source, and the graded cells of two tasks."""
     root = stage.course(tmp_path, request.param)

@@ -13,7 +13,7 @@ from scalelab.grading.judging.judge import Judge
 from tests.assignments.runner import SLUGS
 from tests.cli.command import here as run
 from tests.notebooks import ROOT
-from tests.sampling import in_turn
+from tests.sampling import sampled
 from tests.submissions import classes, stage as stages
 from tests.submissions.kinds import code_kinds
 
@@ -33,7 +33,7 @@ print(json.dumps(found))
 """
 
 
-@pytest.fixture(params=in_turn(SLUGS, 3))
+@pytest.fixture(params=sampled(SLUGS, 1))
 def course(request, tmp_path):
     """A course of one assignment, with a secret."""
     root = tmp_path / "course of one"
