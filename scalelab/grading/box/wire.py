@@ -24,7 +24,8 @@ _PARTS = (
     5 * ITEMS
 )  # of one frame: a complex number, the widest item, takes four brackets and commas
 _HEAD = struct.Struct("!I")
-_TEXT = re.compile(rb'"(?:[^"\\]++|\\.?)*+"?')  # to its end or that of the frame: never tried twice
+# To its end or that of the frame: never tried twice, and with no group that Python before 3.11.5 gets wrong.
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.?+[^"\\]*+)*+"?+')
 
 
 class Broken(Exception):

@@ -26,10 +26,11 @@ LIKE = 0.3  # a copy whose names and order were changed still has this
 SHARE, FEW = 1 / 3, 5  # of the class, and at least so many, may have a run that is not common
 MET = 20  # students of one run who are all compared with each other
 _FIXED = {*keyword.kwlist, *vars(builtins)}  # names that a student cannot choose
+# No possessive group here fails once it has begun: Python before 3.11.5 would go on at the wrong place.
 _TOKEN = re.compile(
     r"""(?P<comment>\#[^\n]*+)
-    | (?P<s>[a-zA-Z]{0,2}(?:'''(?:[^'\\]|\\.|'(?!''))*+(?:''')?|\"""(?:[^"\\]|\\.|"(?!""))*+(?:\""")?
-        |'(?:[^'\\\n]|\\.)*+'?|"(?:[^"\\\n]|\\.)*+"?))
+    | (?P<s>[a-zA-Z]{0,2}(?:'''(?:[^\\]|\\.?)*?(?:'''|\Z)|\"""(?:[^\\]|\\.?)*?(?:\"""|\Z)
+        |'[^'\\\n]*+(?:\\.?+[^'\\\n]*+)*+'?+|"[^"\\\n]*+(?:\\.?+[^"\\\n]*+)*+"?+))
     | (?P<n>\d[\w.]*+|\.\d[\w.]*+)
     | (?P<attribute>\.\s*+[^\W\d]\w*+)
     | (?P<name>[^\W\d]\w*+)

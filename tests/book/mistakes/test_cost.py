@@ -87,8 +87,8 @@ def test_the_forecast_of_the_night_leaves_the_accumulated_row_out():
     assert left["known"].workers.tolist() == [16, 32, 64]
     assert left["known"].grows  # the batch of a GPU stays
     hours = left["hours"]
-    assert 11.2 < hours["128, at best"] < 12 < hours["128, best guess"] < 12.04
-    assert hours["128, at worst"] == pytest.approx(21.2, abs=0.05)
+    assert 11.2 < hours["128, early end"] < 12 < hours["128, best guess"] < 12.04
+    assert hours["128, late end"] == pytest.approx(21.2, abs=0.05)
     assert "best guess late by 2 min" in printed
     assert (
         "by two minutes, and the 90% interval reaches from 11.25 hours to 21.23"

@@ -378,16 +378,24 @@ def test_the_exchange_of_a_figure_leaves_out_what_the_rank_that_came_first_waite
 
 
 def test_it_is_asyncio_that_wakes_to_the_millisecond_and_not_python():
-    assert "Python's `asyncio` on Linux does only to the millisecond" in said("plans must wake")
+    assert "Python's `asyncio` on Linux does only to the millisecond" in said(
+        "planned times must wake"
+    )
 
 
 @pytest.mark.parametrize(
-    ("times", "late", "whose"), [(1.0, 0.0, "load"), (3.0, 0.0, "server"), (1.0, 0.05, "client")]
+    ("gap", "times", "late", "whose"),
+    [
+        (0.020, 1.0, 0.0, "service"),
+        (0.0011, 1.0, 0.0, "line"),
+        (0.004, 3.0, 0.0, "server"),
+        (0.004, 1.0, 0.05, "client"),
+    ],
 )
-def test_the_replay_names_who_made_the_answers_slow(times, late, whose):
+def test_the_replay_names_who_made_the_answers_slow(gap, times, late, whose):
     """Said to be the load, a stumble or the client, with nothing that told one from another."""
     rng = np.random.default_rng(3)
-    came, usual = np.cumsum(rng.exponential(0.004, 400)), rng.exponential(0.001, 400)
+    came, usual = np.cumsum(rng.exponential(gap, 400)), rng.exponential(0.001, 400)
     response, free = [], 0.0
     for planned, took in zip(came, times * usual, strict=True):
         free = max(planned + late, free) + took

@@ -212,3 +212,14 @@ def test_what_only_people_see_is_bounded():
     found = handed(made)
     assert sum(len(cell["text"]) for cell in found.own) == read.LETTERS
     assert sum(map(len, found.typed.values())) <= read.LETTERS
+
+
+def test_no_pattern_has_a_possessive_group_that_old_pythons_get_wrong():
+    """Before 3.11.5 they go on at the wrong place where a round fails that has begun: nothing could be read."""
+    groups = [
+        body
+        for path in (ROOT / "scalelab").rglob("*.py")
+        for body in re.findall(r"\((?:\?:)?((?:[^()\\\n]|\\.)*)\)[*+?]\+", path.read_text("utf-8"))
+    ]
+    assert len(groups) > 3
+    assert [one for one in groups if re.search(r"\||\.(?![?*]\+)|\?(?!\+)", one)] == []

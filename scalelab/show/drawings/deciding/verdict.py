@@ -129,7 +129,7 @@ def _steps(report):
     worst = max(row.gate.loss for row in rows)
     lost = "but nothing was lost"
     if worst > 1e-12:
-        lost = f"at most {worst:.3g} of {report.metric}; without a bar nothing was lost"
+        lost = f"the largest {worst:.3g} of {report.metric}; without a bar nothing was lost"
     steps.append(
         (_State(seen, asked), f"Quality: was it the same job? A bar is a loss against "
                               f"{units.counted(base.workers)}, {lost}.")
