@@ -129,4 +129,4 @@ def test_the_driver_reports_more_than_the_label_says_and_never_less():
     described = [hardware.device(name) for name in hardware.names()]
     more = [one.memory / 1e9 / float(one.label.split()[0]) - 1 for one in described if one.memory]
     assert 0 < min(more) < max(more) < 0.075
-    assert f"up to {max(more):.1%} more than what the seller prints" in TEXT
+    assert f"the driver's number is larger, by up to {max(more):.1%}." in TEXT

@@ -11,8 +11,8 @@ BYTES = 8_000_000  # of a notebook without its outputs
 ATTACHED = 2_000_000  # of the pictures that are pasted into its texts, all together
 _ATTACHMENTS = b'"attachments"'
 _BULKY = {b'"outputs"': b"[]", _ATTACHMENTS: b"{}", b'"widgets"': b"{}"}
-# A text, to its end or that of the bytes, or a bracket. Nothing is tried twice, and no possessive group fails once it
-# has begun: before Python 3.11.5 it would go on at the wrong place.
+# A text, to its end or that of the bytes, or a bracket. Nothing is tried twice, and no possessive group fails
+# once it has begun: before Python 3.11.5 it would go on at the wrong place.
 _NEXT = re.compile(rb'"[^"\\]*+(?:\\.?+[^"\\]*+)*+"?+|[][{}]', re.DOTALL)
 _OPENS = re.compile(rb"\s*:\s*(?=[\[{])")
 

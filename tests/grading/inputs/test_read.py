@@ -215,7 +215,7 @@ def test_what_only_people_see_is_bounded():
 
 
 def test_no_pattern_has_a_possessive_group_that_old_pythons_get_wrong():
-    """Before 3.11.5 they go on at the wrong place where a round fails that has begun: nothing could be read."""
+    """Before 3.11.5 they go on at the wrong place where a round fails that has begun: nothing was read."""
     groups = [
         body
         for path in (ROOT / "scalelab").rglob("*.py")
