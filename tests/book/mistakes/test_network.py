@@ -785,6 +785,16 @@ def test_a_figure_says_that_a_line_jumps_only_where_one_does():
     assert "jumps" not in figures.sweep("title", {"a": plain, "b": plain}).see
 
 
+@pytest.mark.parametrize(("last", "hidden"), [(1.0, True), (1.5, False)])
+def test_a_figure_says_that_a_point_is_hidden_only_where_one_is(last, hidden):
+    """At 16 MiB ring and doubling took the same time, and one of two points could not be seen."""
+    sizes = 2.0 ** np.arange(10, 18)
+    times = 1e-4 + sizes / 1e9
+    slower = times * np.append(np.full(sizes.size - 1, 1.5), last)
+    one, two = (links.fit(links.Sweep.of(sizes, seconds)) for seconds in (times, slower))
+    assert ("lies behind the other" in figures.sweep("title", {"a": one, "b": two}).see) == hidden
+
+
 def test_what_climbs_first_in_two_trees_comes_down_last():
     """So the first round has one message, though other leaves could send."""
     rounds = messages.double_binary_tree(8).rounds

@@ -4,6 +4,7 @@ import ast
 import importlib
 import random
 import re
+import types
 
 import numpy as np
 import pytest
@@ -496,3 +497,19 @@ def test_one_worker_and_one_of_two_read_alike_but_not_the_same():
     assert 0.05 < max(apart) < 0.1
     assert "less than a tenth above" in figures.reading_rates(run).see
     assert "lie on nearly one curve" in cell("superlinear-hump")
+
+
+def test_the_account_says_itself_which_steps_the_intervals_leave_open(capsys):
+    """The reader was told that a step may say nothing, and had to work out which."""
+
+    def epoch(median, wide):
+        return types.SimpleNamespace(low=median - wide, median=median, high=median + wide)
+
+    # 2, then 1.6 and 1.2 with tight intervals, then 1.15 in an interval that holds 1.2.
+    names = {"alone": epoch(1.0, 0.01), "copies": epoch(1.25, 0.01)}
+    names |= {"quiet": epoch(1 / 1.2, 0.01), "epoch": epoch(1 / 1.15, 0.05)}
+    exec(cell("karp-flatt-quiet-ends"), names)
+    shares, divides, exchanges = capsys.readouterr().out.splitlines()
+    assert re.search(r"-0\.4\d to -0\.3\d: stands$", shares)
+    assert re.search(r"-0\.4\d to -0\.3\d: stands$", divides)
+    assert exchanges.endswith("says nothing")
