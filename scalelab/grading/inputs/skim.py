@@ -11,6 +11,7 @@ BYTES = 8_000_000  # of a notebook without its outputs
 ATTACHED = 2_000_000  # of the pictures that are pasted into its texts, all together
 _ATTACHMENTS = b'"attachments"'
 _BULKY = {b'"outputs"': b"[]", _ATTACHMENTS: b"{}", b'"widgets"': b"{}"}
+_LONGEST = max(map(len, _BULKY))
 # A text, to its end or that of the bytes, or a bracket. Nothing is tried twice, and no possessive group fails
 # once it has begun: before Python 3.11.5 it would go on at the wrong place.
 _NEXT = re.compile(rb'"[^"\\]*+(?:\\.?+[^"\\]*+)*+"?+|[][{}]', re.DOTALL)
@@ -29,7 +30,7 @@ def without_outputs(data: bytes | bytearray) -> bytes:
     parts: list[bytes | memoryview] = []
     start, depth, cutting, key, room = 0, 0, -1, b"", ATTACHED
     for count, match in enumerate(_NEXT.finditer(data)):
-        token = match[0]
+        token = match[0] if match.end() - match.start() <= _LONGEST else b""  # no copy of a long text
         if count == TOKENS:
             cutting = -1  # the rest stays, and is too large
             break
