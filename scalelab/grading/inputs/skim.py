@@ -30,7 +30,8 @@ def without_outputs(data: bytes | bytearray) -> bytes:
     parts: list[bytes | memoryview] = []
     start, depth, cutting, key, room = 0, 0, -1, b"", ATTACHED
     for count, match in enumerate(_NEXT.finditer(data)):
-        token = match[0] if match.end() - match.start() <= _LONGEST else b""  # no copy of a long text
+        short = match.end() - match.start() <= _LONGEST
+        token = match[0] if short else b""  # no copy of a long text
         if count == TOKENS:
             cutting = -1  # the rest stays, and is too large
             break
