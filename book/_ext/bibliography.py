@@ -3,7 +3,7 @@
 BibTeX has such a name in braces, by which the style `plain` of pybtex sorts; and that style makes small
 letters of a title.
 The text cites by author and year, so the number before an entry is not shown, and an entry begins with the
-surname by which it is sorted.
+surname by which it is sorted. The year stands in round brackets, as chapters write it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pybtex.style.formatting.plain import Style
 from pybtex.style.names.lastfirst import NameStyle
 from pybtex.style.sorting.author_year_title import SortingStyle
 from pybtex.style.template import field, href, join, node, sentence
+from sphinxcontrib.bibtex.style.referencing import BracketStyle
+from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
 
 
 def bare(person):
@@ -63,7 +65,16 @@ class Sources(Style):
         return href(field("url", raw=True))[field("url", raw=True)]
 
 
+class Round(AuthorYearReferenceStyle):
+    """By author and year, Amdahl (1967) or (Amdahl, 1967)."""
+
+    def __init__(self):
+        here = BracketStyle(left="(", right=")")
+        super().__init__(bracket_textual=here, bracket_parenthetical=here)
+
+
 def setup(app):
-    """Make the style known under the name that the configuration gives it."""
+    """Make the styles known under the names that the configuration gives them."""
     register_plugin("pybtex.style.formatting", "sources", Sources)
+    register_plugin("sphinxcontrib.bibtex.style.referencing", "round", Round)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -106,6 +106,30 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
     bound.push({ caption: "Appendix", pages: [appendix] });
   }
 
+  // Paper leads nowhere: what links outside lead to stands at the end, but for what the bibliography has.
+  const outside = [...article.querySelectorAll('a[href^="http"]')].filter((link) => !words(link).includes(link.host));
+  const listed = new Set([...article.querySelectorAll('[data-name="book/bibliography"] a[href^="http"]')].map((link) => link.href));
+  const addresses = make("section", "print-part"), lists = make("section", "");
+  addresses.id = `p${turns.size + 1}`;
+  addresses.dataset.name = "addresses";
+  addresses.append(lists);
+  lists.append(make("h1", "", "Where links lead"), make("p", "", "By section, the words that are a link on the screen, and its address; works that a section names by author and year are in the bibliography."));
+  bound.flatMap(({ pages }) => pages).forEach((page) => {
+    const seen = new Map(outside.filter((link) => page.contains(link) && !listed.has(link.href)).map((link) => [link.href, words(link)]));
+    if (!seen.size) return;
+    lists.append(make("h2", "", words(page.querySelector("h1")).replace(/^([\d.]+) .*/, "Section $1")));
+    seen.forEach((said, href) => {
+      const entry = make("p", "print-address", `${said}: `);
+      entry.append(make("span", "", href.replace(/^https?:\/\/(www\.)?|\/$/g, "")));
+      lists.append(entry);
+    });
+  });
+  if (lists.querySelector("h2")) {
+    article.append(addresses);
+    if (bound.at(-1).caption === "Appendix") bound.at(-1).pages.push(addresses);
+    else bound.push({ caption: "Appendix", pages: [addresses] });
+  }
+
   const heads = [], contents = make("nav", "print-contents"), list = make("div", "print-columns");
   contents.append(make("p", "print-head", "Contents"), list);
   const line = (heading, name, id) => {

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from scalelab.records import Stamp
 from scalelab.refusal import Refusal
 from scalelab.show import words
@@ -71,7 +73,7 @@ class Chart:
             return
         across, up = words.called(self.x), words.called(self.y)
         columns = [one for _, one in self._told()]
-        for x in words.places(self.series):
+        for x in words.places(self.series, np.inf if self.x.high is None else self.x.high):
             yield [across(x), *(words.at(one, x, up) for one in columns)]
 
     def _told(self) -> Iterator[tuple[str, Points]]:

@@ -87,10 +87,11 @@ def course(
     return ends
 
 
-def places(series: Sequence[Points]) -> np.ndarray:
+def places(series: Sequence[Points], most: float = np.inf) -> np.ndarray:
     """Return the x of the rows of a table: marked points, or a dozen of a line's, and each single mark.
 
-    Of a line over doublings these are its rows. Of very many marked points it is a dozen, too.
+    Of a line over doublings these are its rows. Of very many marked points it is a dozen, too. Where a curve
+    goes on behind the last of them, its end follows, or `most`, where the picture ends.
     """
     kinds = "points", "joined", "moved"
     marked = [one.x for one in series if one.kind in kinds and not _lone(one)]
@@ -103,8 +104,15 @@ def places(series: Sequence[Points]) -> np.ndarray:
     single = [
         one.x[:1] for one in series if np.isfinite(one.y[0]) and (_lone(one) or _upright(one))
     ]
-    xs = np.unique(np.concatenate([xs, *single]))
+    xs = np.unique(np.concatenate([xs, *single, _ends(series, most)[-1:]]))
     return xs[np.append(True, ~_near(xs[1:], xs[:-1]))[: xs.size]]
+
+
+def _ends(series: Sequence[Points], most: float) -> np.ndarray:
+    """Return where the curves end, in order; a level line, such as a limit, says nothing new there."""
+    curves = [one for one in series if one.kind in ("line", "dashed") and np.ptp(one.x) > 0]
+    level = [np.unique(one.y[np.isfinite(one.y)]).size < 2 for one in curves]
+    return np.unique([min(c.x[-1], most) for c, flat in zip(curves, level, strict=True) if not flat])
 
 
 def _doublings(xs: np.ndarray) -> np.ndarray:
