@@ -158,7 +158,7 @@ class Sample(Seen):
         return {
             "label": [self.label],
             "time": [alike([self.median], "s")[0]],
-            "95 % interval": [" to ".join(alike([self.low, self.high], "s"))],
+            "95% interval": [" to ".join(alike([self.low, self.high], "s"))],
             "fastest": [alike([min(self.seconds)], "s")[0]],
             "repetitions": [len(self.seconds)],
             "stopped": [self.stopped],

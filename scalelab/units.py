@@ -29,20 +29,33 @@ def text(value: SupportsFloat, unit: str = "", digits: int = 3, binary: bool = F
     >>> text(0.0035, "s"), text(20e9, "B/s"), text(1.5 * 2**30, "B", binary=True)
     ('3.5 ms', '20 GB/s', '1.5 GiB')
     >>> text(19.2844), text(1234567), text(0.703, "%"), text(600, "s"), text(5400, "s")
-    ('19.3', '1,230,000', '70.3 %', '600 s', '90 min')
+    ('19.3', '1,230,000', '70.3%', '600 s', '90 min')
     """
-    number, scales = scalar(value), _scales(unit, binary)
+    number = scalar(value)
     if math.isnan(number):
         raise Refusal(f"value must be one number, got {shown(value)}: write them one by one")
     digits = whole("digits", digits, "it counts the figures to show", 1, 15)
     if math.isinf(number):
-        return f"{'-' if number < 0 else ''}∞ {unit}".rstrip()
-    # Compared after rounding, so that 999.9 ms becomes 1 s and not 1000 ms.
+        return _joined("-∞" if number < 0 else "∞", unit)
+    name, factor = _fitting(number, _scales(unit, binary), digits)
+    return _joined(_plain(_rounded(number / factor, digits), digits), name)
+
+
+def _fitting(number, scales, digits):
+    """Return the name and the factor of the scale that fits a number.
+
+    Compared after rounding, so that 999.9 ms becomes 1 s and not 1000 ms.
+    """
     fitting = [s for s in scales if s[2] and _rounded(abs(number) / s[2], digits) >= 1]
     if not number:
         fitting = [s for s in scales if s[1] == 1]
     name, factor, _ = (fitting or scales[:1])[-1]
-    return f"{_plain(_rounded(number / factor, digits), digits)} {name}".rstrip()
+    return name, factor
+
+
+def _joined(number, name):
+    """Write a number with its unit: a percent sign stands at its number, as in every sentence of the book."""
+    return f"{number}{name}" if name == "%" else f"{number} {name}".rstrip()
 
 
 def alike(
@@ -65,15 +78,15 @@ def alike(
     finite = sorted((one for one in around if math.isfinite(one)), key=abs) or [0.0]
     # Of two in the middle the one that needs no prefix: 0.92 s and 1.06 s rather than 917 ms.
     middle = {finite[(len(finite) - 1) // 2], finite[len(finite) // 2]}
-    names = [text(one, unit, digits).partition(" ")[2] for one in sorted(middle)]
-    name = unit if unit in names else names[-1]
-    factor = next((factor for known, factor, _ in _scales(unit) if known == name), 1.0)
+    scales = dict(_fitting(one, _scales(unit), digits) for one in sorted(middle))
+    name = unit if unit in scales else [*scales][-1]
+    factor = scales[name]
 
     def written(figures):
         return [
             text(number, unit)
             if not math.isfinite(number)
-            else f"{_plain(_rounded(number / factor, figures), figures)} {name}".rstrip()
+            else _joined(_plain(_rounded(number / factor, figures), figures), name)
             for number in numbers
         ]
 
@@ -162,7 +175,7 @@ def bill(amount: SupportsFloat) -> str:
 def parse(given: str, unit: str = "", name: str = "value") -> float:
     """Read a value written for people into SI: the inverse of `text`.
 
-    >>> parse("35 ms", "s"), parse("20 GB/s", "B/s"), parse("1.5 GiB", "B"), parse("70 %", "%")
+    >>> parse("35 ms", "s"), parse("20 GB/s", "B/s"), parse("1.5 GiB", "B"), parse("70%", "%")
     (0.035, 20000000000.0, 1610612736.0, 0.7)
     """
     name = " ".join(str(name).split()) or "value"
@@ -247,6 +260,6 @@ def _kind(unit: str) -> str:
 
 
 def _example(unit: str) -> str:
-    few = {"s": ("35 ms", "90 s", "2 h"), "B": ("64 KiB", "4 MB"), "%": ("70 %",)}
+    few = {"s": ("35 ms", "90 s", "2 h"), "B": ("64 KiB", "4 MB"), "%": ("70%",)}
     *first, last = map(repr, few.get(unit, (text(1.5, unit),)))
     return f"{', '.join(first)} or {last}" if first else last

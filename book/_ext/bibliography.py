@@ -16,6 +16,7 @@ from pybtex.style.formatting.plain import Style
 from pybtex.style.names.lastfirst import NameStyle
 from pybtex.style.sorting.author_year_title import SortingStyle
 from pybtex.style.template import field, href, join, node, sentence
+from sphinxcontrib.bibtex.plugin import register_plugin as register_reference_style
 from sphinxcontrib.bibtex.style.referencing import BracketStyle
 from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
 
@@ -76,5 +77,5 @@ class Round(AuthorYearReferenceStyle):
 def setup(app):
     """Make the styles known under the names that the configuration gives them."""
     register_plugin("pybtex.style.formatting", "sources", Sources)
-    register_plugin("sphinxcontrib.bibtex.style.referencing", "round", Round)
+    register_reference_style("sphinxcontrib.bibtex.style.referencing", "round", Round)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

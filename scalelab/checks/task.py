@@ -92,7 +92,7 @@ class Task:
         unit: str = "",
         **how: Unpack[How],
     ) -> None:
-        """Check a number, within 0.1 % or `within`; texts with a unit are read where it has one.
+        """Check a number, within 0.1% or `within`; texts with a unit are read where it has one.
 
         >>> task = Task("1.2", points=1, answers={"share": 96.4, "wait": "35 ms"})
         >>> slips = [(96.4, "that is a percentage; hand in the fraction")]

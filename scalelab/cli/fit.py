@@ -54,7 +54,7 @@ def command(
     """Fit every family of curves to a scaling table, and predict sizes it does not hold.
 
     FILE is what `scalelab audit` takes. Families describe what was measured. Beyond it a prediction
-    carries on from the last two sizes, with a 90 % interval that was tested on programs that had no
+    carries on from the last two sizes, with a 90% interval that was tested on programs that had no
     part in it; between two sizes it lies on their line. What the table cannot carry is refused with
     what it would need; that is an answer too, and exits with 0 unless you say --strict.
 

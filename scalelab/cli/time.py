@@ -60,7 +60,7 @@ class _Quoted(click.Command):
 @click.option(
     "--precision",
     metavar="SHARE",
-    default="2 %",
+    default="2%",
     show_default=True,
     help="How well the answer must be known.",
 )
@@ -235,7 +235,7 @@ def _progress(title, runs, hidden):
 
 
 def _share(option, given):
-    """Read a share, as 2 % or 0.02."""
+    """Read a share, as 2% or 0.02."""
     from scalelab import units
 
     try:
@@ -244,6 +244,6 @@ def _share(option, given):
         share = units.parse(given, "%", option)
     if not 0 < share <= 1:
         raise Refusal(
-            f"{option} must be above 0 % and at most 100 %, got {shown(given)}: write it like '2 %' or 0.02"
+            f"{option} must be above 0% and at most 100%, got {shown(given)}: write it like '2%' or 0.02"
         )
     return share

@@ -30,7 +30,7 @@ class Comparison:
 def compare(rows: Rows) -> Comparison:
     """Fit every family, leave each size out in turn, and choose.
 
-    The choice is the smallest leave-one-out error; within 10 % of it, the fewest parameters, and
+    The choice is the smallest leave-one-out error; within 10% of it, the fewest parameters, and
     among equals the better AICc or the closer fit.
     Source: leave-one-out, Stone 1974, doi:10.1111/j.2517-6161.1974.tb00994.x; AICc, Hurvich and
     Tsai 1989, doi:10.1093/biomet/76.2.297. Section 3.9.

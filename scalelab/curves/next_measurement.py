@@ -17,7 +17,7 @@ from scalelab.arguments import real, whole
 from scalelab.curves.predict import predict
 from scalelab.curves.rows import Rows
 
-# The ends of a 90 % interval and its median stand for the outcomes around them.
+# The ends of a 90% interval and its median stand for the outcomes around them.
 WEIGHTS = (0.185, 0.63, 0.185)
 WORTH = 0.05  # less than a twentieth narrower is nothing to measure for
 NARROW = 1.02  # and what is known to a percent is known
@@ -30,7 +30,7 @@ class Option:
     """One more measurement, and what it may be expected to do to the answer at the target."""
 
     workers: int
-    before: float  # how many times the low end of the 90 % interval at the target its high end is
+    before: float  # how many times the low end of the 90% interval at the target its high end is
     after: float  # the same, to be expected once this row is there
     seconds: float | None  # one run of it; None where the table counts throughput
     price: float | None  # of that run, or, of a throughput, of an hour; None without a price

@@ -1,4 +1,4 @@
-"""A size that was not measured: a value, a 90 % interval, and how often such intervals were right.
+"""A size that was not measured: a value, a 90% interval, and how often such intervals were right.
 
 Families describe what was measured. Beyond it, on programs that had no part in choosing, the plainest
 reading of the last two sizes foretold about as well as the best of them: where the work is fixed, Amdahl's

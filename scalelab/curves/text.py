@@ -82,7 +82,7 @@ def _families(judged, width):
             + (bounded(estimate, "s", seconds) if parameter == "seconds" else bounded(estimate))
             for parameter, estimate in judged.parameters[name].items()
         ]
-        error = units.text(round(fit.loo, 6), "%", 2) if fit.loo < 10 else "over 1000 %"
+        error = units.text(round(fit.loo, 6), "%", 2) if fit.loo < 10 else "over 1000%"
         aicc = "" if fit.aicc is None else f"{fit.aicc:.1f}"
         mark = " *" if name == judged.chosen else ""
         rows.append((name + mark, error, aicc, str(fit.dof), ", ".join(values)))

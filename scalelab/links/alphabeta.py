@@ -79,7 +79,7 @@ class AlphaBeta:
         return times[0] if np.ndim(size) == 0 else np.array(times)
 
     def predict(self, size: float) -> Bounded:
-        """Seconds at one size, with the interval in which 90 % of single rows would lie.
+        """Seconds at one size, with the interval in which 90% of single rows would lie.
 
         All plausible cuts into regimes have a say in it, by their weight. Beyond the last size the
         last regime is carried on: no row could say where it ends. The interval holds if one line
@@ -109,8 +109,8 @@ class AlphaBeta:
 def fit(sweep: Sweep) -> AlphaBeta:
     """Latency and bandwidth of every regime of a sweep, and of one link where the algorithm is known.
 
-    The intervals hold given the cuts: on eleven sizes of one noisy line, 90 % ones held in about
-    83 %. Source: the model is Hockney's 1994, doi:10.1016/S0167-8191(06)80021-9; `alphabeta_regimes` says
+    The intervals hold given the cuts: on eleven sizes of one noisy line, 90% ones held in about
+    83%. Source: the model is Hockney's 1994, doi:10.1016/S0167-8191(06)80021-9; `alphabeta_regimes` says
     how it is fitted. Section 3.8.
 
     >>> size = [2**n for n in range(10, 24)]

@@ -16,7 +16,7 @@ from scalelab.units import text
 
 # Shares of the link that large messages reach. Point to point: 230 of 300 GB/s on A100, https://
 # github.com/NVIDIA/nccl-tests/issues/149, to 382 of 400 GB/s, the bundled sweep on 4 x 8 B200. In the
-# switch: 60 % on B300 and 69 % on H100, https://github.com/NVIDIA/nccl/issues/2140.
+# switch: 60% on B300 and 69% on H100, https://github.com/NVIDIA/nccl/issues/2140.
 EXPECTED = (0.75, 0.96)
 EXPECTED_IN_SWITCH = (0.6, 0.75)
 _CLOSE = 0.015  # a quotient this near to a known trap is that trap

@@ -9,7 +9,7 @@ import numpy as np
 from scalelab.links.regimes import Way, halves, lines
 from scalelab.links.sweep import Sweep
 
-UNSEEN = 1.353  # log likelihood that an open end costs at most: half of chi square's 90 % point
+UNSEEN = 1.353  # log likelihood that an open end costs at most: half of chi square's 90% point
 _SHARPEST = 1e-3  # nobody's clock is better than that
 
 

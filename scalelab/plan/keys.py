@@ -99,7 +99,7 @@ def _number(where, given, field):
 def _kind(field):
     words = {
         "count": "a number such as 7e9 or '7B'",
-        "share": "a share such as 0.9 or '90 %'",
+        "share": "a share such as 0.9 or '90%'",
         "number": "a number",
         "B/s": "bytes per second such as '50 GB/s' or '400 Gbit/s'",
         "s": "a time such as '30 d', or seconds",

@@ -249,7 +249,7 @@ def _whatifs(plan, width):
     columns = (
         [one.change for one in ifs],
         units.column([row.seconds for row in rows], "s"),
-        [f"{100 * (one.gain - 1):+.1f} %" for one in ifs],
+        [f"{100 * (one.gain - 1):+.1f}%" for one in ifs],
         units.column([row.mfu for row in rows], "%"),
         [units.text(row.memory, "%") if row.fits else "too big" for row in rows],
         _times([row.run for row in rows]),

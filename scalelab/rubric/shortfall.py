@@ -54,7 +54,7 @@ def serial(factors: Sequence[float], gains: Sequence[float], weak: bool = False)
     """The serial fraction of speedups on `factors` times the base's workers, by least squares.
 
     Strong: (1/S - 1/k) = s (1 - 1/k); weak: (k - S) = s (k - 1). A fraction is in [0, 1], whatever
-    superlinear rows say. The interval is Student's, at 90 %.
+    superlinear rows say. The interval is Student's, at 90%.
     Source: Amdahl 1967, doi:10.1145/1465482.1465560; Gustafson 1988, doi:10.1145/42411.42415.
     Section 41.6.
 

@@ -37,7 +37,7 @@ class Claim:
             return _set(f"at most {most}")
         if math.isinf(self.most):
             return _set(f"at least {least}")
-        return _set(re.sub(r"^(\S+) (.+) to (\S+) \2$", r"\1 to \3 \2", f"{least} to {most}"))
+        return _set(re.sub(r"^(\S+?)(%| .+) to (\S+?)\2$", r"\1 to \3\2", f"{least} to {most}"))
 
     def __call__(self, measured: float) -> Tried:
         """Hold what was measured against the claim."""
@@ -142,7 +142,7 @@ def claimed(notebook: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _set(text: str) -> str:
     """Return numbers as the prose of the book writes them.
 
-    >>> _set("at least 3 ×"), _set("-2 to 25 %")
+    >>> _set("at least 3 ×"), _set("-2 to 25%")
     ('at least 3×', '\N{MINUS SIGN}2 to 25%')
     """
     return re.sub(r" (?=[%×]$)", "", re.sub(r"(?<!\w)-(?=\d)", "\N{MINUS SIGN}", text))

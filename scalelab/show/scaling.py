@@ -51,7 +51,7 @@ def fitted(judged: Judgement) -> Chart:
     low, value, high = (np.array([getattr(p, n) for p in band]) for n in ("low", "value", "high"))
     behind = judged.family or "from the last sizes"
     series = [
-        Points(f"90 % interval, {behind}", at, value, "band", tone=3, low=low, high=high),
+        Points(f"90% interval, {behind}", at, value, "band", tone=3, low=low, high=high),
         Points(f"expected, {behind}", at, value, tone=3),
     ]
     fits = _best(judged, at)

@@ -130,7 +130,7 @@ def findings(report: Report) -> dict[str, str]:
     if serial is not None:
         law, _ = _LAWS[report.scaling]
         low, high = serial.low, serial.high
-        spread = "no row to spare" if low is None else f"{low:.4f} to {high:.4f}, 90 %"
+        spread = "no row to spare" if low is None else f"{low:.4f} to {high:.4f}, 90%"
         base = f"of the time on {units.counted(report.baseline)}"
         lines[f"serial fraction s ({law})"] = f"{serial.value:.4f} ({spread}) {base}"
         largest = report.rows[-1]

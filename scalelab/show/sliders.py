@@ -88,7 +88,7 @@ class Slider:
         return [
             value
             if isinstance(value, str)
-            else units.text(value, self.unit, digits=10).replace(" %", "%")
+            else units.text(value, self.unit, digits=10)
             for value in self.values
         ]
 

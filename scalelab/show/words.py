@@ -104,15 +104,18 @@ def places(series: Sequence[Points], most: float = np.inf) -> np.ndarray:
     single = [
         one.x[:1] for one in series if np.isfinite(one.y[0]) and (_lone(one) or _upright(one))
     ]
-    xs = np.unique(np.concatenate([xs, *single, _ends(series, most)[-1:]]))
+    xs = np.unique(np.concatenate([xs, *single]))
+    if xs.size:
+        xs = np.append(xs, _ends(series, xs[-1], most)[-1:])
     return xs[np.append(True, ~_near(xs[1:], xs[:-1]))[: xs.size]]
 
 
-def _ends(series: Sequence[Points], most: float) -> np.ndarray:
-    """Return where the curves end, in order; a level line, such as a limit, says nothing new there."""
-    curves = [one for one in series if one.kind in ("line", "dashed") and np.ptp(one.x) > 0]
-    level = [np.unique(one.y[np.isfinite(one.y)]).size < 2 for one in curves]
-    return np.unique([min(c.x[-1], most) for c, flat in zip(curves, level, strict=True) if not flat])
+def _ends(series: Sequence[Points], last: float, most: float) -> np.ndarray:
+    """Return where curves that are not level behind the last place end, in order."""
+    curves = [one for one in series if one.kind in ("line", "dashed") and one.x[-1] > last]
+    steep = [c for c in curves if not np.isclose(np.interp(last, c.x, c.y), c.y[-1])]
+    ends = np.unique([min(one.x[-1], most) for one in steep if np.isfinite(one.y[-1])])
+    return ends[ends > last]
 
 
 def _doublings(xs: np.ndarray) -> np.ndarray:

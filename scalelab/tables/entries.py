@@ -9,7 +9,7 @@ from scalelab.tables.nouns import Row, ScalingTable
 FEWEST_SIZES = 4
 # Two sizes make a straight line through anything.
 FEWEST_USABLE = 3
-# GNMT trained 50 times with nothing but the seed changed: BLEU 24.423, from 24.07 to 24.82, 1.6 % off.
+# GNMT trained 50 times with nothing but the seed changed: BLEU 24.423, from 24.07 to 24.82, 1.6% off.
 QUALITY_DRIFT = 0.02
 _MOST_LISTED = 6  # sizes in one sentence; more are counted
 # What says that a run failed, and not why.
@@ -197,7 +197,7 @@ def written_units(table: ScalingTable) -> Finding | None:
         binary = {u for u in written if u[1:3] == "iB"}
         if decimal and binary:
             text = (
-                f"{role.capitalize()} is in {min(decimal)} and in {min(binary)}, 7 % apart at giga."
+                f"{role.capitalize()} is in {min(decimal)} and in {min(binary)}, 7% apart at giga."
             )
             return Finding(
                 "units", "warning", text, "Check that GiB (2**30) is meant, and use one."

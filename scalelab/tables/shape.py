@@ -14,11 +14,11 @@ from scalelab.tables.finding import Finding
 from scalelab.tables.nouns import ScalingTable
 from scalelab.tables.sizes import Size
 
-# Two honest timings of one thing differ by a few percent; 5 % above perfect is more than that.
+# Two honest timings of one thing differ by a few percent; 5% above perfect is more than that.
 SUPERLINEAR = 1.05
-# The same 5 %, below the best size so far.
+# The same 5%, below the best size so far.
 TURNS = 0.95
-# A row 8 % below the line of its neighbours: of 125 public series 98 stay within that, 79 within 4 %.
+# A row 8% below the line of its neighbours: of 125 public series 98 stay within that, 79 within 4%.
 OUTLIER = 0.08
 # What each later step loses is at most half of what the first lost: else the curve falls all along.
 FAR_LESS = 0.5
@@ -27,11 +27,11 @@ FEWEST = 4
 # A replicate so many spreads off the median of its size, and no less than that many times, is another
 # experiment. Of normal noise one run in a billion is.
 SPREADS, REPLICATE = 6.0, 1.05
-# Laws without a corner still rise by more than 2 % when the workers double near their start.
+# Laws without a corner still rise by more than 2% when the workers double near their start.
 CAP, CAP_SIZES, CAP_SPAN = 0.02, 3, 2.0
 # Throughput that has not grown by a tenth over four times the workers.
 PER_WORKER, PER_WORKER_SPAN = 1.1, 4
-# A jump by one of these, give or take 30 %, when no cache and no network explains a factor of ten.
+# A jump by one of these, give or take 30%, when no cache and no network explains a factor of ten.
 FACTORS = {
     60: "minutes and seconds",
     1000: "units a thousand apart, such as ms and s",

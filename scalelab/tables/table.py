@@ -28,7 +28,7 @@ _KINDS = {
     "throughput": ("be a positive rate", "write it like 1234.5"),
     "work": ("be a positive amount", "write it like 1234.5"),
     "batch": ("be a positive number of samples", "write it like 4096"),
-    "quality": ("be a number", "write it like 0.761, or 76.1 %"),
+    "quality": ("be a number", "write it like 0.761, or 76.1%"),
     "rate": ("be dollars per hour, at least 0", "write it like 32.77, for all workers together"),
     "joules": ("be an energy, at least 0", "write it like 5.4 kWh, or in joules"),
 }

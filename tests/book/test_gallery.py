@@ -61,7 +61,7 @@ def test_a_line_stands_where_its_doublings_and_efficiencies_are(made, tracing):
 
 
 def test_the_growing_model_has_the_efficiency_that_its_authors_print(tracing):
-    """74.3 % and 74.7 %: without the parameters it would be another."""
+    """74.3% and 74.7%: without the parameters it would be another."""
     for key, share in (("dgx2", 0.743), ("a100", 0.747)):
         gained = tracing.gains(datasets.load(f"megatron2020_{key}_mp"))
         assert gained.efficiency[-1] == pytest.approx(share, abs=0.006)
@@ -118,7 +118,7 @@ def test_a_card_says_in_words_what_its_curve_ends_with(made):
     assert said["usl_raytracer"] == "Speedup over 1: 15.5 at 64, where 64 is ideal"
     assert said["sysbench_cpu"] == "Speedup over 1: 3.31 at 2,048, where 2,048 is ideal"
     assert said["nccl_allreduce_8xH200_payload"] == "1.44 GB/s at 32 KiB, 482 GB/s at 16 GiB"
-    assert said["megatron_core_strong_h100"] == "47 % at 96, 42 % at 4,608"
+    assert said["megatron_core_strong_h100"] == "47% at 96, 42% at 4,608"
 
 
 def test_no_word_of_the_data_becomes_a_tag(gallery, monkeypatch):

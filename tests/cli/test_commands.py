@@ -307,13 +307,13 @@ def test_the_public_series_are_read_only_where_no_file_has_the_name(tmp_path, mo
 
 
 def test_a_case_is_told_once_whatever_its_numbers_and_words_are():
-    said = [("few", "Only 2."), ("wide", "Within 2 %."), ("few", "Only three, and that at night.")]
+    said = [("few", "Only 2."), ("wide", "Within 2%."), ("few", "Only three, and that at night.")]
     samples = [
         replace(SAMPLE, label=f"run {n}", advice=(Caution(name, text),))
         for n, (name, text) in enumerate(said, 1)
     ]
     told = streams.advice(Recording("three", tuple(samples)))
-    assert told == ["run 1 (and 1 more alike): Only 2.", "run 2: Within 2 %."]
+    assert told == ["run 1 (and 1 more alike): Only 2.", "run 2: Within 2%."]
     told = streams.advice(Recording("two", (samples[0], replace(samples[0], label="run 4"))))
     assert told == ["run 1 (and 1 more): Only 2."]
 

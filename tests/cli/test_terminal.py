@@ -194,6 +194,6 @@ def test_each_shell_is_given_its_completion(shell):
 
 
 def test_paint_changes_no_letter():
-    for line in ("error    units", "  → do this", "nothing wrong was found", "  8  90 %  ██░░"):
+    for line in ("error    units", "  → do this", "nothing wrong was found", "  8  90%  ██░░"):
         assert re.sub(r"\x1b\[\d+m", "", terminal.painted(line)) == line
         assert terminal.painted(line) != line

@@ -155,7 +155,7 @@ def test_failures_may_be_ignored_and_are_told():
         ["true", "--budget", "0"],
         ["true", "--budget", "soon"],
         ["true", "--budget", "5 parsecs"],
-        ["true", "--precision", "-2 %"],
+        ["true", "--precision", "-2%"],
         ["true", "--precision", "nan"],
         ["true", "--precision", "inf"],
         ["true", "--limit", "0"],
@@ -186,7 +186,7 @@ def test_a_mistake_is_one_sentence_and_exit_code_2_before_anything_runs(asked):
         (["sleep", "1"], "if it is a word of one command, put all of it in quotes: 'sleep 1'"),
         (["python", "-c", "pass"], 'write it like "python -c ..."'),
         (["true", "-s", "nosuch"], "--setup: nosuch was not found among the programs"),
-        (["true", "--precision", "2"], "--precision must be above 0 % and at most 100 %, got '2'"),
+        (["true", "--precision", "2"], "--precision must be above 0% and at most 100%, got '2'"),
         (["true", "--runz", "3"], "scalelab time has no option '--runz': did you mean --runs?"),
     ],
 )
@@ -298,7 +298,7 @@ def test_ctrl_c_in_a_terminal_ends_the_command_and_tells_what_was_kept(tmp_path)
         "n == 8 and os.execvp('sleep', ['sleep', '600'])"
     )
     command = shlex.join([sys.executable, "-c", code])
-    with terminal("time", command, "-w", 0, "--precision", "0.0001 %", "--out", kept) as (
+    with terminal("time", command, "-w", 0, "--precision", "0.0001%", "--out", kept) as (
         running, type_, until,
     ):  # fmt: skip
         end = time.monotonic() + 60

@@ -39,7 +39,7 @@ def test_no_program_that_judges_has_taught():
 
 
 def test_on_programs_that_had_no_part_intervals_hold_and_beat_the_rival():
-    """The bar that was set before: 84 to 96 % held, score at most 0.90 of the rival's, error at most 1."""
+    """The bar that was set before: 84 to 96% held, score at most 0.90 of the rival's, error at most 1."""
     judging = calibrate.hold_outs(judging=True)
     ours, rival = (calibrate.score(judging, way) for way in (calibrate.ours, calibrate.rivals))
     assert 0.84 <= ours.held <= 0.96
@@ -72,7 +72,7 @@ def test_a_quantile_regression_finds_the_line_that_was_drawn():
 
 
 def test_the_interval_score_is_least_for_the_honest_interval():
-    """Of symmetric intervals for a normal truth, the one that holds 90 % of it scores best."""
+    """Of symmetric intervals for a normal truth, the one that holds 90% of it scores best."""
     truths = np.random.default_rng(2).standard_normal(20_000)
     halves = np.array([1.2, 1.645, 2.2])
     means = [
@@ -177,7 +177,7 @@ def test_a_law_that_is_believed_in_is_carried_on_as_another_library_fits_it():
     step = 1e-6
     slopes = [(log_rate(64, *(best + step * e)) - log_rate(64, *best)) / step for e in np.eye(2)]
     noise = np.sum((np.log(seen) - log_rate(K, *best)) ** 2) / 3
-    off = 2.353363 * math.sqrt(slopes @ covariance @ slopes + noise)  # Student's t, 3 degrees, 95 %
+    off = 2.353363 * math.sqrt(slopes @ covariance @ slopes + noise)  # Student's t, 3 degrees, 95%
     assert found.value == pytest.approx(math.exp(log_rate(64, *best)), rel=1e-4)
     assert math.log(found.high / found.value) == pytest.approx(off, rel=1e-3)
     assert math.log(found.value / found.low) == pytest.approx(off, rel=1e-3)

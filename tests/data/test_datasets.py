@@ -171,7 +171,7 @@ def test_utilization_is_proportional_to_throughput_per_gpu():
 
 
 def test_published_scaling_of_the_growing_model_follows_from_time_and_parameters():
-    """100, 89.6, 82.5, 74.3 % and 100, 91.7, 84.5, 74.7 %, as the authors print them."""
+    """100, 89.6, 82.5, 74.3% and 100, 91.7, 84.5, 74.7%, as the authors print them."""
     published = {"dgx2": (1, 0.896, 0.825, 0.743), "a100": (1, 0.917, 0.845, 0.747)}
     for key, shares in published.items():
         series = datasets.load(f"megatron2020_{key}_mp")

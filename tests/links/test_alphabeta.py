@@ -101,7 +101,7 @@ def test_one_line_with_noise_is_rarely_cut_and_its_intervals_hold():
         found = fitted.predict(SIZES[11])
         inside += found.low <= seconds[11] <= found.high
     assert cut <= 5
-    assert min(*held, inside) >= 18  # of 25; cuts that luck suggests cost some of the 90 %
+    assert min(*held, inside) >= 18  # of 25; cuts that luck suggests cost some of the 90%
 
 
 @pytest.mark.parametrize("name", published_names())

@@ -60,7 +60,7 @@ def test_json_and_toml_say_the_same():
         ("cluster.memory", ["80 GB", 80e9, "80,000 MB"]),
         ("goal.deadline", ["30 d", 30 * 86400, "720 h"]),
         ("goal.tokens", ["1.5T", 1.5e12, "1500B", 1_500_000_000_000]),
-        ("layout.overlap", ["90 %", 0.9]),
+        ("layout.overlap", ["90%", 0.9]),
         ("cluster.peak", ["989 TFLOP/s", 989e12]),
     ],
 )

@@ -164,14 +164,14 @@ def test_uneven_shares_of_the_batch_cost_the_busiest_copy():
         {"cluster": {"outside_latency": "1 us"}},
         {"cluster": {"peak": "624 TFLOP/s"}},
         {"cluster": {"bandwidth": "4 TB/s"}},
-        {"cluster": {"kernel_share": "90 %"}},
+        {"cluster": {"kernel_share": "90%"}},
         {"layout": {"overlap": 1}},
         {"layout": {"compression": 8}},
     ],
     ids=str,
 )
 def test_what_is_better_never_makes_a_step_longer(better, sharding):
-    own = {"layout": {"sharding": sharding}, "cluster": {"kernel_share": "50 %"}}
+    own = {"layout": {"sharding": sharding}, "cluster": {"kernel_share": "50%"}}
     improved = {name: own.get(name, {}) | better.get(name, {}) for name in ("layout", "cluster")}
     before, after = (plan.plan(job(**tables)).rows for tables in (own, improved))
     for one, other in zip(before, after, strict=True):

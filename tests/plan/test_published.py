@@ -81,7 +81,7 @@ def test_the_model_is_off_by_no_more_than_it_says():
 
 @every_run
 def test_a_run_that_happened_fits_into_its_memory(run):
-    """But one, by 4 %: Llama 3 frees activations early, which the model does not know."""
+    """But one, by 4%: Llama 3 frees activations early, which the model does not know."""
     share = (
         sum(plan_memory.bytes_by_part(run.job, run.job.layout, run.workers).values())
         / run.job.cluster.memory
@@ -158,7 +158,7 @@ def test_one_run_of_a_system_calibrates_its_others_as_well_as_the_page_says():
         run.workers: run for run in RUNS if run.name.endswith("A100 40 GB") and "7b" in run.name
     }
     share = round(planned.needed(seven[16]), 2)
-    assert f'`kernel_share = "{100 * share:.0f} %"`' in PAGE
+    assert f'`kernel_share = "{100 * share:.0f}%"`' in PAGE
     there = step.time(seven[128].job, seven[128].job.layout, 128, share).seconds
     assert f"then says {there:.1f} s, where {seven[128].seconds:.1f} were published" in PAGE
 

@@ -287,7 +287,7 @@ def test_a_communication_wall_is_found_where_the_rows_show_it():
     ],
 )
 def test_the_split_is_right_or_silent_under_noise(serial, growth, shape, cause):
-    """On curves whose truth is known, with 1 % of noise: the truth, or cannot tell."""
+    """On curves whose truth is known, with 1% of noise: the truth, or cannot tell."""
     rng = np.random.default_rng(4)
     k = np.array([1, 2, 4, 8, 16, 32, 64])
     exact = serial + (1 - serial) / k + growth * shape(k)

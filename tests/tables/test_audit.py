@@ -24,7 +24,7 @@ FOUND = {
     "sysbench_cpu": ["hard_cap"],  # four hardware threads
     # The first rows accumulate gradients over 4 or 8 micro-batches, the others over none.
     **{f"mpt_a100_40_{size}": ["batch"] for size in ("7b", "3b", "760m", "350m", "125m")},
-    "mpt_a100_40_1b": ["batch", "outlier"],  # 45 % of the peak at 32, 55 % around it
+    "mpt_a100_40_1b": ["batch", "outlier"],  # 45% of the peak at 32, 55% around it
     # Headed weak scaling, with a global batch that never changes.
     **{
         f"nv_bert_tf2_{name}": ["mislabelled"]
@@ -36,7 +36,7 @@ FOUND = {
             "dgx2_1node_seq512_fp16",
         )
     },
-    "nv_bert_tf2_a100_seq512_tf32": ["mislabelled", "fast_baseline"],  # 86 % at 16, and 81 % at 256
+    "nv_bert_tf2_a100_seq512_tf32": ["mislabelled", "fast_baseline"],  # 86% at 16, and 81% at 256
     "megatron2021_weak_a100": [
         "superlinear"
     ],  # 163 TFLOP/s per GPU with 1008 G parameters, 137 with 1.7
@@ -47,9 +47,9 @@ FOUND = {
     "vasp_tio2_archer": ["outlier"],  # 2.27 times from 16 to 32 nodes, 1.76 times before
     "vasp_tio2_archer2_libsci_ofi": ["superlinear", "turns_back"],  # 1.08 on 2; 16 do more than 32
     "dlperf_weak_tf2_resnet50_amp": ["outlier"],  # the first step off a node gains 1.43
-    "hoomd_hexagon_psg_k80": ["outlier"],  # 64 % on 4 GPUs, 55 % on 16
-    "hoomd_microsphere_psg_k80": ["outlier"],  # 47 % on 4 GPUs, 29 % on 16
-    "oceananigans_shallow_weak_threads": ["fast_baseline"],  # 49 % on 2 threads, and 47 % on 32
+    "hoomd_hexagon_psg_k80": ["outlier"],  # 64% on 4 GPUs, 55% on 16
+    "hoomd_microsphere_psg_k80": ["outlier"],  # 47% on 4 GPUs, 29% on 16
+    "oceananigans_shallow_weak_threads": ["fast_baseline"],  # 49% on 2 threads, and 47% on 32
     "nanotron_tp_h100": ["turns_back"],  # fewer tokens on 32 GPUs than on 8
     **{
         f"sysbench_{name}": ["superlinear", what]  # a client of several does more than one alone
@@ -74,10 +74,10 @@ FOUND = {
     "pencilcode_dardel_256_cray": ["turns_back"],
     "pencilcode_dardel_512_gnu": ["turns_back"],
     "pencilcode_dardel_1024_gnu": ["superlinear"],  # the first row is slow
-    "pencilcode_dardel_2048_gnu": ["outlier"],  # 62 % at 16,384, and 73 % at 32,768
+    "pencilcode_dardel_2048_gnu": ["outlier"],  # 62% at 16,384, and 73% at 32,768
     "pencilffts_n2048_jeanzay": ["turns_back"],
     "lanl_weak_vibe_crossroads": ["turns_back"],
-    "lanl_umt_spp1_crossroads": ["outlier", "superlinear"],  # 51 % at 88, 56 % at 112; 1.06 at 8
+    "lanl_umt_spp1_crossroads": ["outlier", "superlinear"],  # 51% at 88, 56% at 112; 1.06 at 8
     "lanl_weak_stream_cts1": ["turns_back"],
     "dorado_fast_a100_issue208": ["turns_back"],
     "lightgbm_higgs_xeon_issue736": ["turns_back"],
@@ -285,7 +285,7 @@ def test_gigabytes_beside_gibibytes_and_percent_beside_shares_are_found(tmp_path
     file = tmp_path / "runs.csv"
     file.write_text("workers,throughput\n1,10 GB/s\n2,18 GiB/s\n4,36 GB/s\n8,70 GB/s\n")
     assert names(audit(read(file))) == ["units"]
-    file.write_text("workers,seconds,quality\n1,60,76 %\n2,31,0.76\n4,16,0.76\n8,8.5,0.76\n")
+    file.write_text("workers,seconds,quality\n1,60,76%\n2,31,0.76\n4,16,0.76\n8,8.5,0.76\n")
     assert names(audit(read(file))) == ["units"]
     file.write_text("workers,throughput\n1,10 GB/s\n2,18 GB/s\n4,36 GB/s\n8,70 GB/s\n")
     assert names(audit(read(file))) == []

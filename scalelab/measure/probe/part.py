@@ -109,7 +109,7 @@ class Taking:
             block, label=label, budget=budget, precision=0.01, clock=self.clock, device=device
         )
         seconds = tuple(s / count for s in sample.seconds)
-        # The calm of the machine is judged by `quiet`; 1 % was only the aim.
+        # The calm of the machine is judged by `quiet`; 1% was only the aim.
         advice = stats.advice(seconds)
         return replace(sample, seconds=seconds, inner=sample.inner * count, advice=advice)
 

@@ -14,7 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 from scalelab.arguments import real, whole
 
 _PROC = Path("/proc")
-# A kernel at rest takes up to 1 % for itself.
+# A kernel at rest takes up to 1% for itself.
 _MOST = 0.02
 
 _Result = TypeVar("_Result")

@@ -18,7 +18,7 @@ def few(count: int, need: int) -> str:
     if count >= need:
         return ""
     return (
-        f"Only {counted(count, 'repetition')}: {need} are the fewest that bound the median with 95 % "
+        f"Only {counted(count, 'repetition')}: {need} are the fewest that bound the median with 95% "
         "confidence. Repeat more often, or time a shorter job."
     )
 
@@ -107,5 +107,5 @@ def worth(values: Sequence[float]) -> float:
 
 
 def _bounded(count: int) -> bool:
-    """Whether so many values can bound their median with 95 % confidence."""
+    """Whether so many values can bound their median with 95% confidence."""
     return count > 0 and ranks.narrowest(count)[1] >= 0.95

@@ -59,7 +59,7 @@ class Cuda:
     Cold, the cache is flushed before every reading. That is the case of a kernel whose data another
     kernel has driven out; hot, it finds what its last call left. A cold reading is waited for, and the
     chip rests meanwhile: for a product of 4,096 on an H100, Triton's do_bench, which leaves no pause,
-    found 8 % more.
+    found 8% more.
     """
 
     # Larger than any L2 so far, and 50 µs or more to write, in which the host can queue what follows.

@@ -22,8 +22,8 @@ from scalelab.units import counted, text
 _MOST = 10_000
 # A call of an empty Python function takes longer than a nanosecond: beyond this the clock stands.
 _MOST_INNER = 2**20
-# To stop at the first narrow interval favours lucky runs, and costs 95 % intervals up to 3 points. A
-# minimum, rare looks and a second opinion leave 94 to 97 %: see tests/bench/timing.py.
+# To stop at the first narrow interval favours lucky runs, and costs 95% intervals up to 3 points. A
+# minimum, rare looks and a second opinion leave 94 to 97%: see tests/bench/timing.py.
 _FEWEST, _LOOK = 15, 1.5
 
 _Reading = TypeVar("_Reading")
@@ -87,7 +87,7 @@ def reader(function: Callable[[], object], device: Stopwatch) -> Callable[[int],
 def settle(reading: Callable[[int], float], shortest: float, budget: float) -> int:
     """Warm up until the time is steady, for a fifth of the budget; return the calls of one reading.
 
-    Steady: twice in a row no better than the best before it by 5 %. The first call may be unlike
+    Steady: twice in a row no better than the best before it by 5%. The first call may be unlike
     all others, so it alone decides nothing. A reading takes `shortest` seconds at least; where that
     is 0, each is one call.
     """

@@ -34,7 +34,7 @@ def median_interval(values: Iterable[float], level: float = 0.95) -> tuple[float
 
 
 def margin(values: Iterable[float]) -> float:
-    """How far off the median may be, as a share of it: the wider side of its 95 % interval.
+    """How far off the median may be, as a share of it: the wider side of its 95% interval.
 
     Fewer than six values cannot say, and the answer is infinite. Section 3.1.
 

@@ -23,7 +23,7 @@ def upgraded_speedup(shares: Numbers, gains: Numbers) -> Answer:
     Amdahl's law inside a machine: a share of the time that gains nothing caps the rest.
     Source: Amdahl 1967, doi:10.1145/1465482.1465560. Section 3.2.
 
-    >>> upgraded_speedup([0.9, 0.1], [2, 1])  # 90 % waits for memory that got twice as fast
+    >>> upgraded_speedup([0.9, 0.1], [2, 1])  # 90% waits for memory that got twice as fast
     1.8181818181818181
     """
     shares = numbers("shares", shares, "it is each part's share of the time today", 0, 1)
@@ -66,7 +66,7 @@ def price_per_throughput(hourly: Numbers, throughput: Numbers) -> Answer:
 
     Source: the definition. Section 3.2.
 
-    >>> price_per_throughput(hourly=4 * 2.0, throughput=4 * 0.8)  # four at 2 dollars and 80 %
+    >>> price_per_throughput(hourly=4 * 2.0, throughput=4 * 0.8)  # four at 2 dollars and 80%
     2.5
     """
     meaning = "it is the price of the whole configuration, in dollars per hour"

@@ -57,7 +57,7 @@ def normal(workers: Numbers, mean: Numbers, deviation: Numbers) -> Answer:
     """Mean of the slowest of K normal times: mean + deviation e(K), which grows like sqrt(2 ln K).
 
     e(K) is the integral of z d Phi(z)^K, computed numerically: 0, 0.564, 0.846 for K = 1, 2, 3;
-    it is 30 to 11 % below that root for 8 to 4096 workers.
+    it is 30 to 11% below that root for 8 to 4096 workers.
     Source: David and Nagaraja 2003. Section 3.4.
 
     >>> normal([1, 64, 4096], 1.0, 0.05).round(3)

@@ -32,7 +32,7 @@ DAY = 86400
 SMALL = """
 model = {layers = 32, hidden = 2560, heads = 20, vocabulary = 50304}
 training = {sequence = 2048, batch_tokens = "1M"}
-layout = {tensor = 1, pipeline = 1, overlap = "50 %"}
+layout = {tensor = 1, pipeline = 1, overlap = "50%"}
 goal = {tokens = "50B", deadline = "4 d"}
 
 [cluster]
@@ -53,7 +53,7 @@ LINK = Slider("network, Gbit/s per GPU", GBIT, start=10, follows="network", near
 
 
 def shares(job: step.Step, workers: ArrayLike, stamp: Stamp | None = MODEL) -> Chart:
-    """Where a step goes over worker counts: its four terms, stacked to 100 %."""
+    """Where a step goes over worker counts: its four terms, stacked to 100%."""
     workers = np.asarray(workers, dtype=float)
     parts = {name: np.asarray(part) for name, part in step.terms(job, workers).items()}
     whole = sum(parts.values())

@@ -210,8 +210,8 @@ def exchanged(*studies: Passes, workers: int) -> Chart:
         "seconds",
         rows,
         studies[0].passes[0].stamp,
-        "The first part falls with the number of exchanges. Of the second only packing and waiting do, which "
-        "may be little beside the computing.",
+        "The first part falls with the number of exchanges. Of the second, packing, waiting and what each "
+        "worker repeats in every step do, which may be little beside the computing.",
     )
 
 

@@ -515,7 +515,9 @@ def test_two_threads_gain_more_than_twice_so_their_number_is_no_fraction_that_th
     assert "just below 0, which `laws.amdahl` refuses" in SOLUTION["question-3-3"]
 
 
-@pytest.mark.parametrize(("alone", "doubt"), [(23.1, False), (57.8, True)])
+@pytest.mark.parametrize(
+    ("alone", "doubt"), [(23.1, False), (26.9, False), (57.8, True), (14.0, True)]
+)
 def test_a_worker_that_was_held_up_while_it_was_profiled_is_told_of_by_the_cell(alone, doubt):
     """Two workers were 3.8 times as fast by the profile and 1.5 times by the clock, and no word said so."""
     one = SimpleNamespace(seconds=alone, compute=alone - 1, exposed=0.0, waiting=0.0, idle=1.0)
@@ -525,8 +527,24 @@ def test_a_worker_that_was_held_up_while_it_was_profiled_is_told_of_by_the_cell(
     said = []
     run("profile-account", "profile-agree", one=one, two=two, S2=1.54, print=said.append)
     assert any("a disturbed run" in line for line in said) == doubt
+    assert any("the account may be read" in line for line in said) != doubt
+    if not doubt:  # what both would have lost, had they been as fast as without the profiler
+        assert f"less than {abs(2 * alone / 1.54 - 2 * 15.2) * 1e3:.2f} ms" in said[-1]
     assert f"under the profiler: {alone / 15.2:.2f}, without it: 1.54" in said[0]
     assert "held up while it was profiled" in CHAPTER["profile-stairs-gain"]
+
+
+def test_the_ceiling_of_a_fit_is_said_over_the_rate_that_was_fitted_and_over_the_measured_one():
+    """A ceiling of 2.8 stood below rates of 3.3 times one thread, and no word on what it was over."""
+    said = []
+    found = run("refute-fit", names=NAMES)
+    run(
+        "refute-number", fits=found.fits, rows=found.rows, print=lambda line, **_: said.append(line)
+    )
+    assert "3.5 over the measured 8,273" in said[2]
+    assert max(found.rows.rate) / found.rows.rate[0] == pytest.approx(3.3, abs=0.02)
+    assert found.fits["amdahl"].rate(1) / found.rows.rate[0] == pytest.approx(1.25, abs=0.02)
+    assert "a quarter above the measured one" in CHAPTER["refute-base"]
 
 
 def test_what_the_lost_time_of_1988_means_for_the_speedup_and_for_one_processor():

@@ -396,8 +396,19 @@ def test_a_kernel_that_waits_for_its_start_is_explained_by_its_clocks():
     assert "undercuts arithmetic or memory" in CELLS["place-read-verdicts"]
 
 
+def test_a_quarter_above_the_sum_of_its_clocks_is_no_other_cause_yet():
+    """The room stood where the last table was read, and not where the verdicts were explained."""
+    kernel = kernels.Kernel("k", 1e9, 5e8)  # one second and half a one
+    assert placement.judge(kernel, timed(1.24 * 1.5), 1e9, 1e9).finding == "its clocks"
+    assert placement.judge(kernel, timed(1.26 * 1.5), 1e9, 1e9).finding == "another cause"
+    assert "and their sum, or at most a quarter above it" in CELLS["place-read-verdicts"]
+    assert "within a quarter above the sum" in CELLS["why-cause"]
+    assert "a quarter above the sum of its clocks" in CELLS["why-cause-all"]
+
+
 def test_a_tenth_above_its_roof_is_no_alarm_yet():
     kernel = kernels.Kernel("k", 1e9, 1e9)
+    assert "more than a tenth faster than its roof" in CELLS["place-read-verdicts"]
     assert placement.judge(kernel, timed(1 / 1.09), 1e9, 1e9).alarm is None
     assert placement.judge(kernel, timed(1 / 1.11), 1e9, 1e9).alarm
     assert "A tenth above the roof passes" in CELLS["alarm-yours-read"]
@@ -696,6 +707,9 @@ def test_what_a_graph_leaves_of_a_start_is_about_a_microsecond(on_h100):
     assert "7.2 µs when launched and 1.2 when replayed" in CELLS["launch-recorded-rest"]
     times = [on_h100["add ten numbers", clock][0].median for clock in ("device", "graph")]
     assert [round(1e6 * one, 1) for one in times] == [7.2, 1.2]
+    layer_of = [on_h100["layer of 1B writes for 1", c][0].median for c in ("device", "graph")]
+    assert layer_of[0] - layer_of[1] > 13 * (times[0] - times[1])
+    assert "more than thirteen times these 6 µs" in CELLS["launch-recorded-calls"]
 
 
 def test_the_products_of_the_large_layer_fetch_nearly_all_that_it_needs(on_h100):

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import io
 import math
+import re
 import types
 
 import numpy as np
@@ -396,19 +397,53 @@ def test_the_replay_names_who_made_the_answers_slow(gap, times, late, whose):
     """Said to be the load, a stumble or the client, with nothing that told one from another."""
     rng = np.random.default_rng(3)
     came, usual = np.cumsum(rng.exponential(gap, 400)), rng.exponential(0.001, 400)
+    told = replayed(came, usual, times * usual, late)
+    assert f"took {times:.2f} times as long" in told
+    assert told.count(f"is the {whose}'s") == told.count(f", is the {whose}'s") == 2
+
+
+def replayed(came, usual, took, late=0.0):
+    """Run the cells that replay; return what they print of a server with these services, sent so late."""
     response, free = [], 0.0
-    for planned, took in zip(came, times * usual, strict=True):
-        free = max(planned + late, free) + took
+    for planned, busy in zip(came, took, strict=True):
+        free = max(planned + late, free) + busy
         response.append(free - planned)
-    calm = types.SimpleNamespace(
-        planned=came, busy=times * usual, response=np.array(response), stamp=None
-    )
+    calm = types.SimpleNamespace(planned=came, busy=took, response=np.array(response), stamp=None)
     cells = {cell["id"]: cell["source"] for cell in chapter("10_rubric").nb.cells}
     names = {"np": np, "waiting": waiting, "show": show}
     names |= {"full": types.SimpleNamespace(busy=usual), "calm": calm}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(cells["serve-replayed"], names)
         exec(cells["serve-steps"], names)
-    said = printed.getvalue()
-    assert f"took {times:.2f} times as long" in said
-    assert said.count(f"is the {whose}'s") == 2
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize(("late", "named"), [(0.003, ""), (0.03, "client")])
+def test_no_part_is_called_the_largest_where_what_is_taken_away_exceeds_its_lead(late, named):
+    """The four clients' run had held the stumble: the server "added" less than nothing, unsaid."""
+    came, took = 0.002 * np.arange(400.0), np.full(400, 0.001)
+    usual = took.copy()
+    usual[200:202] = 0.004
+    usual[300:304] = 0.002
+    *_, middle, slowest = replayed(came, usual, took, late).splitlines()
+    assert middle.endswith("is the client's")
+    assert "below zero" not in middle
+    said_of, below = slowest.split("; below zero, ")
+    assert re.fullmatch(r"-\d+\.\d\d is the server's", below)
+    if named:
+        assert re.fullmatch(rf"p99, ms: the largest part, \S+, is the {named}'s", said_of)
+    else:
+        assert said_of == "p99, ms: no part is called the largest, as parts cancel"
+    assert said("only if its lead is no smaller")
+
+
+def test_a_few_long_services_raise_the_p50_of_answers_and_not_that_of_services():
+    """A service was said to take 1.01 times as long, and the p50 rose by more than half."""
+    came, usual = 0.002 * np.arange(400.0), np.full(400, 0.001)
+    took = usual.copy()
+    took[::40] = 0.025
+    first, middle, _ = replayed(came, usual, took).splitlines()
+    assert "took 1.00 times as long" in first
+    assert "1.60 times in the mean" in first
+    assert float(re.search(r"largest part, (\S+), is the server's", middle)[1]) > 1
+    assert said("So the p50 of the answers may rise where the median of the services does not")

@@ -446,7 +446,7 @@ def test_the_pair_of_llama_runs_has_one_efficiency_in_the_whole_book():
 
 def test_a_step_does_not_load_the_first_batch():
     task = Notebook(ROOT / "solutions/01_speedup/01_speedup.ipynb").prose
-    assert "step has a serial 5 %" not in task
+    assert "step has a serial 5%" not in task
 
 
 def test_two_questions_about_a_bill_do_not_share_a_name():
@@ -499,17 +499,49 @@ def test_one_worker_and_one_of_two_read_alike_but_not_the_same():
     assert "lie on nearly one curve" in cell("superlinear-hump")
 
 
+def account(capsys, alone, copies, quiet, epoch):
+    """Run the account of the second worker on four times, each a pair of ends, and return its lines."""
+    ends = {"alone": alone, "copies": copies, "quiet": quiet, "epoch": epoch}
+    names = {
+        name: types.SimpleNamespace(low=low, median=(low + high) / 2, high=high)
+        for name, (low, high) in ends.items()
+    }
+    exec(cell("karp-flatt-quiet-ends"), names)
+    exec(cell("karp-flatt-blame"), names)
+    return capsys.readouterr().out.splitlines()
+
+
 def test_the_account_says_itself_which_steps_the_intervals_leave_open(capsys):
     """The reader was told that a step may say nothing, and had to work out which."""
 
-    def epoch(median, wide):
-        return types.SimpleNamespace(low=median - wide, median=median, high=median + wide)
+    def around(median, wide):
+        return median - wide, median + wide
 
     # 2, then 1.6 and 1.2 with tight intervals, then 1.15 in an interval that holds 1.2.
-    names = {"alone": epoch(1.0, 0.01), "copies": epoch(1.25, 0.01)}
-    names |= {"quiet": epoch(1 / 1.2, 0.01), "epoch": epoch(1 / 1.15, 0.05)}
-    exec(cell("karp-flatt-quiet-ends"), names)
-    shares, divides, exchanges = capsys.readouterr().out.splitlines()
+    shares, divides, exchanges, answer = account(
+        capsys, around(1, 0.01), around(1.25, 0.01), around(1 / 1.2, 0.01), around(1 / 1.15, 0.05)
+    )
     assert re.search(r"-0\.4\d to -0\.3\d: stands$", shares)
     assert re.search(r"-0\.4\d to -0\.3\d: stands$", divides)
     assert exchanges.endswith("says nothing")
+    assert "cannot tell" in answer
+
+
+def test_a_wide_time_of_one_worker_leaves_no_step_open_that_divides_it_twice(capsys):
+    """The two speedups of a step took T(1) from opposite ends: -1.25 to +0.11, of times that lie apart."""
+    alone, quiet, epoch = (151, 191), (76.1, 83.2), (99.1, 120)
+    shares, divides, exchanges, answer = account(capsys, alone, (150, 190), quiet, epoch)
+    steps = [t * (1 / b - 1 / a) for t in alone for a in quiet for b in epoch]
+    assert max(steps) < 0  # at one T(1), whichever
+    assert exchanges.endswith(f" {min(steps):+.2f} to {max(steps):+.2f}: stands")
+    assert f"Yes: it makes S(2) lower by {-max(steps):.2f} to {-min(steps):.2f}." in answer
+    assert shares.endswith("says nothing")  # two copies against an exact 2: there T(1) decides
+    assert divides.endswith("says nothing")
+
+
+def test_the_question_of_the_exchange_is_answered_whichever_way_the_times_fall(capsys):
+    """It was asked, and the page went on to the ceiling."""
+    for epoch, said in (((90, 91), "Yes: "), ((70, 71), "No: "), ((79, 84), "cannot tell")):
+        *_, answer = account(capsys, (151, 191), (160, 170), (80, 81), epoch)
+        assert answer.startswith("Is the exchange to blame? ")
+        assert said in answer

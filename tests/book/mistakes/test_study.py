@@ -62,7 +62,7 @@ def test_an_exchange_that_one_worker_never_makes_is_no_serial_part(workers, exch
 
 
 def test_the_weak_table_foretells_the_end_of_the_strong_one_but_not_its_middle():
-    """3 % of a step beside 1/512 of it; what all rows pay alike, the weak table divides out."""
+    """3% of a step beside 1/512 of it; what all rows pay alike, the weak table divides out."""
     growth = np.array(STRONG.workers[1:]) / STRONG.workers[0]
     assert list(growth) == [k / WEAK.workers[0] for k in WEAK.workers[1:]]
     added = np.array(WEAK.seconds[1:]) / WEAK.seconds[0] - 1
@@ -89,7 +89,7 @@ def test_no_efficiency_of_learning_is_read_from_epochs_that_are_not_the_same_wor
 
 
 def test_three_percent_that_shrink_with_the_faces_are_no_single_digits():
-    """97 % of the weak study was said to mean single digits of the strong one: only if the 3 % stay."""
+    """97% of the weak study was said to mean single digits of the strong one: only if the 3% stay."""
     added = WEAK.seconds[-1] / WEAK.seconds[0] - 1
     smaller = WEAK.workers[-1] / WEAK.workers[0]
     assert smaller == 512
@@ -100,7 +100,7 @@ def test_three_percent_that_shrink_with_the_faces_are_no_single_digits():
 
 
 def test_what_one_gpu_says_is_uncertain_by_a_third():
-    """The agreement within 11 % was told as if four points with a kink gave more than one digit."""
+    """The agreement within 11% was told as if four points with a kink gave more than one digit."""
     piece = np.array([8, 16, 32, 64])
     times = piece * np.array([1.309068, 1.258899, 1.144731, 1.144664])
     slope, fixed = np.polyfit(piece, times, 1)

@@ -659,6 +659,25 @@ def test_the_worst_miss_of_the_line_is_said():
     assert "furthest off at batch 2: -26%" in said
 
 
+@pytest.mark.parametrize(
+    ("took", "found"),
+    [
+        (lambda n: np.maximum(5.0, n), "too low at both ends"),
+        (lambda n: n**0.8, "too high at both ends"),
+        (lambda n: 5 + n + 0.5 * (-1) ** np.log2(n), "more than one bend"),
+        (lambda n: 5 + n, "no clear bend"),
+    ],
+)
+def test_the_errors_of_the_line_are_told_whichever_way_it_bends(took, found):
+    """The text knew of one bend one way, and of many; one the other way was measured."""
+    sizes = 2 ** np.arange(7)
+    known = {"sizes": sizes, "took": 1e-3 * took(sizes.astype(float))}
+    known["timed"] = [type("Timed", (), {"stamp": None})]
+    _, names = ran("batching-fit", **known)
+    said, _ = ran("batching-fit-signs", off=names["off"])
+    assert found in said
+
+
 def test_what_is_played_for_seconds_is_no_day():
     """The axis of the day with copies ended after 37 seconds."""
     told = [name for name, source in CELLS.items() if re.search(r"\bdays?\b", source)]

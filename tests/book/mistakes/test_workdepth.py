@@ -287,6 +287,7 @@ def test_who_waits_for_the_last_map_depends_on_how_many_they_are(workers, idle):
     waves = -(-16 // workers)
     assert workers * waves - 16 == idle
     assert timetable.makespan == waves + -(-4 // workers)  # no reduce began in a wave of maps
+    assert "the last of the 16 maps" in CHAPTER["watch-barrier"]
     assert "with 12 workers eight stand idle for it; with 4," in CHAPTER["watch-barrier"]
 
 
@@ -406,6 +407,14 @@ def test_the_products_of_a_block_are_those_that_the_text_counts():
     assert "a *feed-forward* part of two more" in CHAPTER["model-costs"]
 
 
+def test_attention_goes_backward_in_five_products_of_which_one_is_made_anew():
+    """Its two products forward let one expect four; a product has two heads, each 16 by 16 by 16."""
+    dag = graphs.autograd.dag(block(), graphs.autograd.products)
+    (attention,) = (one for _, one in dag.nodes(data=True) if "Attention" in one["label"])
+    assert attention["weight"] == 5 * 2 * (2 * 16**3)
+    assert "Attention is one task of five products" in CHAPTER["model-read"]
+
+
 def test_the_columns_of_a_backward_pass_have_the_names_of_the_layers_in_their_turn():
     """PyTorch itself says in which order it comes by the gradients of the weights."""
     layer = torch.nn.TransformerEncoderLayer(32, 2, 128, 0.0)
@@ -443,7 +452,8 @@ def test_the_way_down_of_a_scan_waits_for_a_total_that_none_of_its_sums_needs(co
     numbers = list(range(1, count + 1))
     assert graphs.evaluate(free, numbers) == graphs.evaluate(scan, numbers)
     assert graphs.depth(free) < graphs.depth(scan) == 2 * np.log2(count)
-    assert "waits for the whole way up, though none of its sums needs it" in CHAPTER["scan-rounds"]
+    said = "waits for the whole way up, though none of its sums needs the total."
+    assert said in CHAPTER["scan-rounds"]
 
 
 def test_the_night_employs_at_most_five_gpus_and_as_it_comes_fewer():
@@ -482,6 +492,41 @@ def test_an_interleaved_stage_waits_half_as_long_in_all_though_not_each_time():
     assert max(shorter) < 4 / 2
     assert plain == [2 * one for one in interleaved] == [6, 6, 6]
     assert "and waits for half as long in all." in CHAPTER["pipeline-interleaved"]
+
+
+@pytest.mark.parametrize("order", ["gpipe", "1f1b"])
+@pytest.mark.parametrize(("stages", "microbatches"), [(3, 6), (4, 1), (4, 32)])
+def test_without_the_order_of_its_devices_a_pipeline_is_as_deep_as_one_micro_batch(
+    stages, microbatches, order
+):
+    """The depth was to make the bubble, and by the arrows of the data it is the same for every m."""
+    passes = graphs.pipeline.dag(stages, microbatches, order)
+    free = passes.copy()
+    free.remove_edges_from([(a, b) for a, b, only in passes.edges(data="order") if only])
+    assert graphs.depth(free) == 3 * stages
+    assert graphs.depth(passes) == 3 * (microbatches + stages - 1)
+    assert (
+        "from each pass of a device to the one that the schedule puts next"
+        in (CHAPTER["pipeline-read"])
+    )
+    assert "the depth would be $3p$, whatever $m$" in CHAPTER["pipeline-data"]
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4, 6])
+def test_both_zero_bubble_schedules_end_at_once_and_only_one_hands_on_every_3m_units(stages):
+    m = 2 * stages - 1
+    for order in ("zb-h1", "zb-h2"):
+        timetable = graphs.placed(graphs.pipeline.dag(stages, m, order))
+        assert timetable.makespan == 3 * m + stages - 1
+        for stage in range(stages):
+            mine = [slot for slot in timetable.timeline if slot.worker == stage]
+            assert sum(slot.finish - slot.start for slot in mine) == 3 * m
+            if order == "zb-h2":
+                assert max(s.finish for s in mine) - min(s.start for s in mine) == 3 * m
+    assert graphs.depth(graphs.pipeline.dag(stages, m)) - 3 * m == 3 * (stages - 1)
+    assert "both end after $3m + p - 1$ units" in CHAPTER["pipeline-steps"]
+    assert "$p - 1$ units is left, a third of 1F1B's" in CHAPTER["pipeline-steps"]
+    assert "one step follows another every $3m$ units" in CHAPTER["pipeline-next"]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8])

@@ -160,6 +160,27 @@ def test_two_students_of_one_name_are_not_merged(tmp_path, names, student):
     )
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        "{} Garcia_{}_assignsubmission_file_/{}_" + WANTED,
+        "{} Garcia_{}_assignsubmission_file_{}_" + WANTED,
+        "garcia{}_{}_222_{}_" + WANTED,
+        "garcia{}_LATE_{}_222_{}_" + WANTED,
+    ],
+)
+def test_the_instructors_page_has_a_pattern_that_finds_logins_in_an_archive(tmp_path, names):
+    page = (ROOT / "book" / "instructor.md").read_text()
+    (pattern,) = re.findall(r"--pattern \\\n +'([^']+)'$", page, re.M)
+    members = {names.format("Maria", 1001, "mg_7"): DONE, names.format("Ana", 2002, "ana"): DONE}
+    found = downloaded(tmp_path, members, pattern=pattern)
+    assert {name: one.platform_id for name, one in found.items()} == {"ana": "2002", "mg_7": "1001"}
+    assert all(is_done(one) and one.flags == [] for one in found.values())
+    members = {f"Maria Garcia_1001_assignsubmission_file_/{WANTED}": DONE}
+    (other,) = downloaded(tmp_path, members, pattern=pattern).values()
+    assert "the file's name does not tell the student" in map(str, other.flags)
+
+
 def test_a_student_without_a_namesake_keeps_the_plain_name(tmp_path):
     (found,) = downloaded(tmp_path, {f"Ada L_7_assignsubmission_file_/{WANTED}": DONE}).values()
     assert (found.student, found.platform_id, found.flags) == ("Ada L", "7", [])

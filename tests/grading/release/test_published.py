@@ -20,7 +20,7 @@ from tests.sampling import seed
 CODE = """    while doubling(workers, serial)[2] <= per_doubling:
         workers *= 2
 """
-SAMPLE = "The speedup rises from 18.6 to 19.3, so the job ends 3.5 % sooner."
+SAMPLE = "The speedup rises from 18.6 to 19.3, so the job ends 3.5% sooner."
 
 
 @functools.cache

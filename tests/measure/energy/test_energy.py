@@ -192,7 +192,7 @@ def test_counter_and_integral_that_disagree_are_told_and_the_counter_is_kept():
     assert spent.joules == 2000
     assert spent.disagreement == pytest.approx(-0.5)
     (text,) = spent.advice
-    assert text.startswith("The integral of the power is 50 % below the counter.")
+    assert text.startswith("The integral of the power is 50% below the counter.")
 
 
 def test_power_alone_is_integrated_by_trapezoids():

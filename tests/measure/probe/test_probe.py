@@ -215,7 +215,7 @@ def test_disturbed_parts_are_repeated_and_counted():
 def test_parts_that_stay_disturbed_say_so():
     found = take(Shared(until=math.inf), PLAN._replace(soak=0.0))
     assert all(s.given["waited"] == pytest.approx(0.5, rel=0.01) for s in found.samples)
-    assert all("kept this one waiting for 50 %" in s.advice[-1].text for s in found.samples)
+    assert all("kept this one waiting for 50%" in s.advice[-1].text for s in found.samples)
     assert "disturbed 31 of 31 parts, 31 of them also in the calmest try." in found.note
 
 

@@ -45,7 +45,7 @@ def test_the_slowest_rank_sets_the_time_and_the_arrivals_are_told(monkeypatch):
     assert sample.seconds == (4.0, 4.0, 4.0)
     # The looks at the clock before are 6, 8 and 10: three calls warm up, and each takes two looks.
     assert sample.given["spread"] == 3 * 8
-    assert any("The ranks began 24 s apart, 600 % of the time" in a.text for a in sample.advice)
+    assert any("The ranks began 24 s apart, 600% of the time" in a.text for a in sample.advice)
 
 
 def test_half_of_a_round_trip_is_the_time_of_a_send(monkeypatch):

@@ -44,7 +44,7 @@ def test_half_the_time_is_faster_and_twice_the_time_is_slower():
     )
     assert [v.says for v in found.besides] == ["faster", "slower"]
     assert [s.median for s in found.samples] == [1.0, 0.5, 2.0]
-    assert found.samples[0].stopped == "precise: every ratio is known within 0 %"
+    assert found.samples[0].stopped == "precise: every ratio is known within 0%"
 
 
 def test_the_same_function_twice_cannot_be_told_apart():
@@ -81,7 +81,7 @@ def test_short_functions_are_repeated_within_their_turn():
 
 
 def test_what_slows_the_whole_machine_changes_no_verdict():
-    """Its speed halves and recovers again and again: 1 % is still seen, though both times double."""
+    """Its speed halves and recovers again and again: 1% is still seen, though both times double."""
     host = Host(slowness=lambda now: 1 + (now // 23) % 2)
     found = host.compare({"old": 1.0, "new": 0.99}, precision=1e-3)
     (verdict,) = found.besides
@@ -129,7 +129,7 @@ def test_equal_functions_are_told_apart_no_more_often_than_the_level_allows(prec
 
 @TRIALS
 def test_many_equal_functions_do_not_find_a_difference_by_their_number(trials):
-    """Six candidates at 95 % each would find one in a quarter of all comparisons."""
+    """Six candidates at 95% each would find one in a quarter of all comparisons."""
     assert wrong("abcdefg", trials, budget=400) < at_most(0.05, trials)
 
 
@@ -154,7 +154,7 @@ def test_noise_of_a_whole_round_cancels():
 
 @pytest.mark.parametrize("sample", data.recorded("noise").samples, ids=lambda s: s.label[:4])
 def test_a_recorded_kernel_is_rarely_told_from_itself(sample):
-    """In the order they were taken, slow spells and all; the bench holds this to 93 %."""
+    """In the order they were taken, slow spells and all; the bench holds this to 93%."""
     assert len(sample.seconds) == 3000
     assert sample.stamp.kind == "recorded"
     right, trials = 0, 200

@@ -48,7 +48,7 @@ def test_a_graph_tells_launching_from_working():
     assert found.graph.median == pytest.approx(2 * US, rel=0.02)
     assert found.overhead == pytest.approx(3 * US, rel=0.02)
     (text,) = found.advice
-    assert text.startswith("The device is idle 60 % of the time and waits for launches. Replay")
+    assert text.startswith("The device is idle 60% of the time and waits for launches. Replay")
 
 
 def test_a_graph_that_is_slower_than_launches_is_told_and_makes_no_overhead_below_zero():
@@ -58,7 +58,7 @@ def test_a_graph_that_is_slower_than_launches_is_told_and_makes_no_overhead_belo
     assert found.graph.median == pytest.approx(443 * US, rel=0.02)
     assert 0 <= found.overhead < 1 * US
     (text,) = found.advice
-    assert text.startswith("Replayed, the work takes 23 % longer than launched")
+    assert text.startswith("Replayed, the work takes 23% longer than launched")
     even = measure(gpu, gpu.kernel(361 * US, replayed=370 * US))
     assert even.advice == ()
 
@@ -77,7 +77,7 @@ def test_work_on_another_stream_is_not_mistaken_for_fast():
     assert found.device.median == pytest.approx(5 * US)
     assert found.host.median == pytest.approx(100 * US, rel=0.01)
     (text,) = found.advice
-    assert "sees 5 % of the caller's time" in text
+    assert "sees 5% of the caller's time" in text
     assert "another stream" in text
 
 
@@ -110,7 +110,7 @@ def test_an_error_of_the_function_itself_reaches_the_caller():
 def test_it_stops_when_every_clock_knows_or_the_budget_is_spent():
     gpu = FakeGpu(launch=2**-18)  # powers of two add without rounding
     known = measure(gpu, gpu.kernel(2**-8), budget=10)
-    assert known.device.stopped == "precise: all medians are known within 0 %"
+    assert known.device.stopped == "precise: all medians are known within 0%"
     assert len(known.device.seconds) == 23
     gpu, calls = FakeGpu(), iter(range(10**6))
 

@@ -13,7 +13,7 @@ from scalelab.models.waiting import tail
 
 THOROUGH = pytest.mark.thorough
 TIMES = st.lists(st.floats(1e-9, 1e6), min_size=6, max_size=60)
-# Textbook table of ranks for at least 95 %: n, i, coverage in per cent.
+# Textbook table of ranks for at least 95%: n, i, coverage in per cent.
 PUBLISHED = [(6, 1, 96.9), (9, 2, 96.1), (12, 3, 96.1), (15, 4, 96.5), (17, 5, 95.1), (20, 6, 95.9)]
 
 
@@ -79,9 +79,9 @@ def test_one_wild_value_hardly_moves_the_interval():
 
 
 def test_too_few_values_are_refused_with_how_many_it_takes():
-    with pytest.raises(ValueError, match="at least 6 for a 95 % interval of the median, got 5"):
+    with pytest.raises(ValueError, match="at least 6 for a 95% interval of the median, got 5"):
         stats.median_interval([1, 2, 3, 4, 5])
-    with pytest.raises(ValueError, match="at least 8 for a 99 % interval"):
+    with pytest.raises(ValueError, match="at least 8 for a 99% interval"):
         stats.median_interval([1, 2, 3, 4, 5, 6, 7], level=0.99)
     assert stats.margin([1, 2, 3, 4, 5]) == math.inf
 
@@ -103,7 +103,7 @@ def test_a_wide_interval_is_named_with_the_effort_that_would_narrow_it():
     wide = [1, 1.1, 0.9, 1.08, 0.92, 1.04, 0.96] * 2
     (case,) = stats.advice(wide, wanted=0.02)
     assert case.name == "wide"
-    assert "known within 8 %, not 2 %" in case.text
+    assert "known within 8%, not 2%" in case.text
     assert "16 times as often" in case.text
 
 
@@ -119,7 +119,7 @@ def test_a_drift_is_named_with_its_direction():
     slower = [1 + k / 200 for k in range(30)]
     assert "wide" not in named(slower, wanted=0.05)
     (case,) = (c for c in stats.advice(slower, wanted=0.05) if c.name == "drift")
-    assert "last third is 9.8 % slower" in case.text
+    assert "last third is 9.8% slower" in case.text
     (case,) = (c for c in stats.advice(slower[::-1], wanted=0.05) if c.name == "drift")
     assert "faster" in case.text
 

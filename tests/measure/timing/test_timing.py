@@ -43,7 +43,7 @@ def test_constant_work_is_measured_exactly():
     sample = measure(Work(0.25), budget=100)
     assert sample.median == sample.low == sample.high == 0.25
     assert len(sample.seconds) == 23  # looks at 15 and at half as many again
-    assert sample.stopped == "precise: the median is known within 0 %"
+    assert sample.stopped == "precise: the median is known within 0%"
     assert sample.advice == ()
 
 
@@ -110,7 +110,7 @@ def test_precision_stops_early_and_is_reached():
 def test_stopping_at_the_wanted_precision_keeps_the_coverage(precision, trials):
     """One look could stop a lucky run, so two must agree; the true median is 1, whatever the noise.
 
-    The benchmark holds this to 93 to 97 %; here, three standard errors more are allowed.
+    The benchmark holds this to 93 to 97%; here, three standard errors more are allowed.
     """
     covered = 0
     for seed in range(trials):

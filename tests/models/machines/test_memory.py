@@ -162,7 +162,7 @@ def test_activations_are_what_torch_keeps_for_the_backward_pass(batch, sequence,
     [(96, 12288, 96, 80, 0.70), (128, 20480, 105, 64, 0.65)],
 )
 def test_selective_recomputation_saves_what_its_paper_says(heads, hidden, layers, ratio, saved):
-    """Korthikanti et al. 2022, section 5: 5as/h is 80 and 64, and 70 and 65 % are saved."""
+    """Korthikanti et al. 2022, section 5: 5as/h is 80 and 64, and 70 and 65% are saved."""
     shape = (1, 2048, layers, hidden, heads)
     everything = memory.activation_bytes(*shape)
     selective = memory.activation_bytes(*shape, recompute="selective")

@@ -46,7 +46,7 @@ def test_one_server_has_a_closed_form(share, cap):
 
 
 def test_a_simulated_pool_at_the_largest_rate_just_keeps_its_promise():
-    """Four servers of 10 ms each, 95 % within 40 ms."""
+    """Four servers of 10 ms each, 95% within 40 ms."""
     rate = capacity.largest_rate(0.040, 0.010, 4, share=0.95)
     rng = np.random.default_rng(4)
     arrivals = simulator.poisson(rng, rate, 300_000)

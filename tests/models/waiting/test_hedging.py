@@ -73,7 +73,7 @@ def test_two_servers_with_tied_requests_are_one_queue_with_two_servers():
 
 
 def test_a_tie_between_independent_queues_has_the_smaller_of_two_waits():
-    """Waiting times of a server at 60 % load; the p99 is that of the mixture of two exponentials."""
+    """Waiting times of a server at 60% load; the p99 is that of the mixture of two exponentials."""
     rng = np.random.default_rng(12)
     arrivals = simulator.poisson(rng, 0.6, 200_000)
     service = rng.exponential(1, len(arrivals))

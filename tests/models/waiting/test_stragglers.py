@@ -83,7 +83,7 @@ def test_more_workers_wait_longer_and_ever_less_so(expected, distribution):
 
 
 def test_tails_decide_how_waiting_grows():
-    """From 64 to 4,096 workers: +1.5 %, x 1.9, x 8 for uniform, exponential and Pareto (a = 2)."""
+    """From 64 to 4,096 workers: +1.5%, x 1.9, x 8 for uniform, exponential and Pareto (a = 2)."""
     many = np.array([64, 4096])
     assert np.divide(*stragglers.uniform(many, 0, 1)[::-1]) == pytest.approx(1.015, abs=5e-4)
     assert np.divide(*stragglers.exponential(many, 1)[::-1]) == pytest.approx(1.875, abs=1e-3)

@@ -29,11 +29,11 @@ def test_a_percentile_of_one_hundred_is_the_value_of_that_rank():
 
 
 def test_samples_that_a_percentile_needs_as_published():
-    """MLPerf Inference, early stopping: 99 % confidence throughout."""
+    """MLPerf Inference, early stopping: 99% confidence throughout."""
     assert tail.samples_needed(0.99, 0.99) == 459
     assert tail.samples_needed(0.99, 0.99, slower=1) == 662
     assert tail.samples_needed(0.90, 0.99, slower=1) == 64
-    assert tail.samples_needed(0.90, 0.95, slower=1) == 46  # 64 is not for 95 %
+    assert tail.samples_needed(0.90, 0.95, slower=1) == 46  # 64 is not for 95%
 
 
 @given(st.floats(0.5, 0.999), st.floats(0.5, 0.999), st.integers(0, 30))
@@ -53,7 +53,7 @@ def test_without_slower_ones_the_number_has_a_closed_form(share, confidence):
 
 
 def test_a_rule_of_thumb_for_no_slower_ones():
-    """About 4.6 / q samples at 99 % confidence, where q is the slow share: ten times per nine."""
+    """About 4.6 / q samples at 99% confidence, where q is the slow share: ten times per nine."""
     need = tail.samples_needed([0.9, 0.99, 0.999, 0.9999], 0.99)
     assert list(need) == [44, 459, 4603, 46050]
 
@@ -88,7 +88,7 @@ def test_two_hundred_samples_do_not_bound_a_p99():
 
 
 def test_the_fan_out_of_the_tail_at_scale():
-    """Dean and Barroso 2013: 63 % of fan-outs to 100, and almost one in five to 2,000."""
+    """Dean and Barroso 2013: 63% of fan-outs to 100, and almost one in five to 2,000."""
     assert tail.fan_out(0.01, 100) == pytest.approx(0.634, abs=5e-4)
     assert tail.fan_out(0.0001, 2000) == pytest.approx(0.181, abs=5e-4)
 

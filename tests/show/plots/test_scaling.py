@@ -38,7 +38,7 @@ def test_measured_points_carry_the_interval_of_their_replicates(judged):
 
 def test_the_band_is_the_prediction_and_ends_at_the_size_asked_for(judged):
     chart = scaling.fitted(judged)
-    band, expected = series(chart, "90 %"), judged.predictions[0]
+    band, expected = series(chart, "90%"), judged.predictions[0]
     assert band.kind == "band"
     assert (band.x[0], band.x[-1]) == (1, 32)
     assert (band.low[-1], band.high[-1]) == pytest.approx((expected.low, expected.high))
@@ -60,14 +60,14 @@ def test_the_rows_of_serious_findings_are_marked(judged, make):
 
 def test_the_alt_text_tells_the_interval(judged):
     told = scaling.fitted(judged).describe()
-    assert re.search(r"90 % interval, from the last sizes: from [\d.,]+ to [\d.,]+ at 1, and", told)
+    assert re.search(r"90% interval, from the last sizes: from [\d.,]+ to [\d.,]+ at 1, and", told)
     assert "measured: from 101 at 1 to 16.2 at 8." in told
 
 
 def test_the_expected_curve_lies_in_its_band_and_meets_what_was_measured(judged):
     """One robust row for each size, from the table to the picture."""
     chart = scaling.fitted(judged)
-    band, curve, points = (series(chart, name) for name in ("90 %", "expected", "measured"))
+    band, curve, points = (series(chart, name) for name in ("90%", "expected", "measured"))
     assert (band.low <= curve.y).all()
     assert (curve.y <= band.high).all()
     assert np.interp(points.x, curve.x, curve.y) == pytest.approx(points.y)
