@@ -5,6 +5,8 @@ import dataclasses
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from unittest import mock
@@ -184,3 +186,21 @@ def test_a_pool_leaves_no_process_behind():
         pool.submit(time.sleep, 100)
     for pid in pids:
         assert not os.path.exists(f"/proc/{pid}")
+
+
+DIES = """if __name__ == "__main__":
+    import os
+    from scalelab.grading.judging import grade_all
+    with grade_all.local(1) as pool:
+        lost = [pool.submit(os._exit, 3), *(pool.submit(len, bytes(20_000_000)) for _ in range(4))]
+        print(*(type(one.exception()).__name__ for one in lost))
+"""
+
+
+def test_a_program_ends_though_a_process_of_its_pool_died_before_a_long_message(tmp_path):
+    """Before Python 3.11.5 it waited for ever to hand out the rest of the message."""
+    file = tmp_path / "dies.py"
+    file.write_text(DIES)
+    ran = subprocess.run([sys.executable, file], capture_output=True, text=True, timeout=120)
+    assert ran.stdout.split() == ["BrokenProcessPool"] * 5
+    assert ran.returncode == 0
