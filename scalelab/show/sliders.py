@@ -86,9 +86,7 @@ class Slider:
     def texts(self) -> list[str]:
         """Return each value as the reader sees it: whole, for its figure is computed from all of it."""
         return [
-            value
-            if isinstance(value, str)
-            else units.text(value, self.unit, digits=10)
+            value if isinstance(value, str) else units.text(value, self.unit, digits=10)
             for value in self.values
         ]
 

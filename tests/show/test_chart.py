@@ -25,7 +25,9 @@ def test_table_reads_a_line_between_its_points_at_the_marked_places():
     assert rows == [["2", "20", "21"], ["2.5", "25", "26"], ["3", "30", ""]]
 
 
-@pytest.mark.parametrize(("high", "ys", "last"), [(None, [1, 4], "9"), (5, [1, 4], "5"), (None, [4, 4], "2")])
+@pytest.mark.parametrize(
+    ("high", "ys", "last"), [(None, [1, 4], "9"), (5, [1, 4], "5"), (None, [4, 4], "2")]
+)
 def test_table_goes_on_behind_the_last_mark_as_far_as_a_curve_is_seen_to_rise(high, ys, last):
     """A printed table stopped at the size somebody measured, beside a curve that led to the one asked for."""
     series = Points("curve", [1, 9], ys), Points("marks", [1, 2], [1, 2], "points")
