@@ -57,7 +57,11 @@ class Numbers:
 
     def _shown(self, name):
         value, unit = self.values[name], self.units.get(name)
-        return f"{show(value)}, which is {text(value, unit)}" if unit else show(value)
+        if not unit:
+            return show(value)
+        written = text(value, unit)
+        plain = written == f"{show(value)} {unit}"
+        return written if plain else f"{show(value)}, which is {written}"
 
     def stale(self, expect: Callable[["Numbers"], object]) -> tuple[object, str]:
         """Return a pair for `known`: the answer of who worked with the public numbers instead."""

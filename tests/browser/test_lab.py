@@ -270,6 +270,10 @@ def test_a_chapter_runs_to_its_end_and_its_sliders_move(lab):
     with opened(lab, f"chapters/{QUICK}.ipynb") as page:
         start_all(page)
         finish_all(page)
+        words = page.locator(".sl-table .sl-words")
+        assert {*words.evaluate_all("all => all.map((e) => getComputedStyle(e).textAlign)")} == {
+            "left"
+        }
         sliders_move(page, [made_anew(QUICK, at) for at, _ in enumerate(explored(QUICK))])
 
 
@@ -528,6 +532,20 @@ def test_what_a_cell_prints_breaks_between_words_and_tables_keep_together(assign
         }"""
     )
     assert wide == pytest.approx(min(needed, paper), abs=2)
+    shift, apart = table.evaluate(
+        """e => {
+            const words = (cell) => {
+                const range = document.createRange()
+                range.selectNodeContents(cell)
+                return range.getBoundingClientRect()
+            }
+            const [heads, row] = [...e.rows].map((one) => [...one.cells].map(words))
+            const gaps = heads.slice(1).map((head, at) => head.left - heads[at].right)
+            return [row[0].left - heads[0].left, Math.min(...gaps)]
+        }"""
+    )
+    assert shift == pytest.approx(0, abs=1)
+    assert apart > 8  # two names in a row were read as one
 
 
 def test_the_last_cell_says_where_one_stands_and_no_cell_shows_bare_points(assignment):

@@ -672,6 +672,8 @@ def test_in_the_course_nothing_that_was_handed_in_decides_whose_numbers_they_are
 def test_numbers_are_shown_with_their_units():
     mine = variant("docs/1.4", memory=[80e9], time=[0.035], units={"memory": "B", "time": "s"})
     assert "memory = 8e+10, which is 80 GB\ntime = 0.035, which is 35 ms" in str(mine)
+    mine = variant("docs/1.4", time=[754.0], units={"time": "s"})
+    assert "time = 754 s\n" in str(mine)
 
 
 def test_combinations_that_are_too_easy_are_never_drawn():
