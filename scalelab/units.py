@@ -75,6 +75,7 @@ def alike(
     """
     numbers = _row(values)
     around = _row(among) or numbers
+    digits = whole("digits", digits, "it counts the figures to show", 1, 15)
     finite = sorted((one for one in around if math.isfinite(one)), key=abs) or [0.0]
     # Of two in the middle the one that needs no prefix: 0.92 s and 1.06 s rather than 917 ms.
     middle = {finite[(len(finite) - 1) // 2], finite[len(finite) // 2]}

@@ -137,7 +137,9 @@ def _values(series: Series) -> Curve:
     least, most = (
         units.text(2.0**end, "B", binary=True) if payload else _whole(2.0**end) for end in ends
     )
-    first, last = (f"{units.text(value)} {series.unit}" for value in values[[0, -1]])
+    first, last = (
+        f"{units.text(value)} {series.unit}".replace(" %", "%") for value in values[[0, -1]]
+    )
     alt = f"{first} at {least}, {last} at {most}"
     return Curve(tuple(zip(x, y, strict=True)), (), DOWN, least, most, last, "", alt)
 

@@ -398,7 +398,7 @@ def test_the_page_cites_what_the_citation_file_says(small_book):
 
 def test_a_person_a_date_and_odd_characters_are_cited_as_bibtex_wants_them():
     authors = [{"family-names": "Lovelace", "given-names": "Ada"}, {"name": "A & B"}]
-    cff = {"title": "50% of C#", "authors": authors, "version": 2, "date-released": "2031-02-03"}
+    cff = {"title": "50 % of C#", "authors": authors, "version": 2, "date-released": "2031-02-03"}
     entry = extension("citation").bibtex(cff, "2026")
     assert "author  = {Lovelace, Ada and {A \\& B}}," in entry
     assert "title   = {{50 \\% of C\\#}}," in entry

@@ -8,6 +8,7 @@ import multiprocessing.context
 import os
 import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -73,8 +74,9 @@ class _Pool(concurrent.futures.ProcessPoolExecutor):
         """Kill the processes, which may be in the middle of an endless loop; return them."""
         # The pool has to close its files, or the next one would be given their numbers meanwhile.
         # It may never come to that where a process died in the middle of a message: hence a time.
-        # Before Python 3.11.5 such a message keeps this program from ending, unless nobody can read it.
-        self._call_queue._reader.close()  # type: ignore[attr-defined]
+        if sys.version_info < (3, 11, 5):  # there such a message kept this program from ending
+            with contextlib.suppress(AttributeError):  # of a pool that has let go of it
+                self._call_queue._reader.close()  # type: ignore[attr-defined]
         closing = threading.Thread(
             target=self.shutdown, kwargs={"cancel_futures": True}, daemon=True
         )

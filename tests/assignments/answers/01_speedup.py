@@ -524,7 +524,7 @@ def crossing(workers, efficiency, floor):
         (0, "a falling efficiency alone is no overhead", _diagnose(words="overhead " * 4)),
         (0, "two words are swapped", _diagnose(words="baseline overhead serial open")),
         (0, "watch e(K)", _diagnose(words="overhead baseline baseline open", number="efficiency")),
-        (0, "at 2 % each, what may e(2) be?", _diagnose(w="0")),
+        (0, "at 2% each, what may e(2) be?", _diagnose(w="0")),
         (0, "not the right word", _diagnose(words="more less same dark")),
         (3, "rows in any order", _diagnose(t1="seconds[0]")),
         (3, "rows in any order", _diagnose(few="any")),

@@ -431,7 +431,7 @@ WRONG = {
         (2, "fewer devices hold the model", _bill(unit="1e9")),
         (2, "printed with sparsity", _bill(rate="0.4 * p")),
         (2, "the number of devices cancels", _bill(slow="1")),
-        (2, "at 40 % of its dense peak", _bill(rate="0.5 * p")),
+        (2, "at 40% of its dense peak", _bill(rate="0.5 * p")),
         (2, "makes the run longer", _bill(slow="1 / (1 + s * (k - 1))")),
         (3, "pay for their number", _bill(pick="min(offers, key=lambda o: o[3] / o[2])[0]")),
         (3, "that is the dearest", _bill(pick="max(offers, key=lambda o: true(n, t, s, o))[0]")),

@@ -356,7 +356,7 @@ WRONG = {
                 share="[1]",
             ),
         ),
-        (2, "within 5 % counts as the same", _mended(slack=0)),
+        (2, "within 5% counts as the same", _mended(slack=0)),
         (2, "between the two there is a third", _mended(rest="weak")),
         (2, "the work of all rows for the same", _mended(efficiency="t0 / t * k0 / k")),
         (2, "the work of a worker for the same", _mended(efficiency="t0 / t")),
@@ -449,7 +449,7 @@ WRONG = {
         (2, "not seconds", _until(seconds="steps / least")),
         (2, "a small batch takes more steps", _until(steps="least * (1 + b / critical)")),
         (2, "the batch is shared", _until(step="s + x * np.log2(k) + c * b")),
-        (3, "nearest to 80 % busy", _until(soonest="2 ** round(np.log2(even))")),
+        (3, "nearest to 80% busy", _until(soonest="2 ** round(np.log2(even))")),
         (
             3,
             "asks nothing of the machines",
@@ -633,7 +633,7 @@ BOUNDS = {
         "from the critical one": (lambda n: abs(n.busy / n.total - 2), 0.05, 1),
     },
     "2-3": {
-        "80 % over the soonest": (lambda n: _wait(n, _even(n)) / _wait(n, _powers(n)[0]), 1.3, 6),
+        "80% over the soonest": (lambda n: _wait(n, _even(n)) / _wait(n, _powers(n)[0]), 1.3, 6),
         "runner-up": (lambda n: _wait(n, _powers(n)[1]) / _wait(n, _powers(n)[0]), 1.006, 1.5),
         "soonest over critical": (
             lambda n: _powers(n)[0] / 2 ** round(math.log2(n.critical)),
@@ -641,7 +641,7 @@ BOUNDS = {
             16,
         ),
         "soonest over smallest": (lambda n: _powers(n)[0] / n.workers, 2, 1024),
-        "80 % over the soonest batch": (lambda n: _even(n) / _powers(n)[0], 1.6, 60),
+        "80% over the soonest batch": (lambda n: _even(n) / _powers(n)[0], 1.6, 60),
     },
     "3-2": {
         "share that stays": (_stuck, 0.75, 0.96),

@@ -370,7 +370,7 @@ def merged(histograms, share):
         (3, "each stays for longer", _chat(inside="chat.rate")),
         (3, "about half of the time there are more", _chat(crowd="math.ceil(inside)")),
         (3, "one fewer has room", _chat(crowd="int(stats.poisson.ppf(0.99, inside)) - 1")),
-        (3, "not 99 % of the room", _chat(crowd="math.ceil(inside / 0.99)")),
+        (3, "not 99% of the room", _chat(crowd="math.ceil(inside / 0.99)")),
         (3, "so many hold the mean", _chat(gpus="math.ceil(inside / (chat.memory // chat.cache))")),
     ],
     "2-1": [
