@@ -444,6 +444,6 @@ def test_a_few_long_services_raise_the_p50_of_answers_and_not_that_of_services()
     took[::40] = 0.025
     first, middle, _ = replayed(came, usual, took).splitlines()
     assert "took 1.00 times as long" in first
-    assert "1.60 times in the mean" in first
+    assert "mean: 1.60 times" in first
     assert float(re.search(r"largest part, (\S+), is the server's", middle)[1]) > 1
     assert said("So the p50 of the answers may rise where the median of the services does not")
