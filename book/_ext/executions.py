@@ -154,13 +154,12 @@ def shared(facts: dict[str, dict[str, str]]) -> tuple[list[str], list[str]]:
 
 
 def _short(text: str) -> str:
-    """Return numbers as the page of notation writes them, 3× and 45%, and the unit of two bounds once.
+    """Return a number of times as the page of notation writes it.
 
-    >>> _short("1.25 times to 3 times"), _short("at least 3 ×"), _short("-2% to 25%"), _short("12 ms")
-    ('1.25 to 3×', 'at least 3×', '-2 to 25%', '12 ms')
+    >>> _short("1.25 to 3 times"), _short("at least 3 ×"), _short("12 ms")
+    ('1.25 to 3×', 'at least 3×', '12 ms')
     """
-    text = re.sub(r"^(\S+?)(%| .+) to (\S+?)\2$", r"\1 to \3\2", text)
-    return re.sub(r"(?<=\d) (?:times|×)$", "×", re.sub(r"(?<=\d) %", "%", text))
+    return re.sub(r"(?<=\d) (?:times|×)$", "×", text)
 
 
 def _set(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Section 3.3: one cluster under two lenses, the problem that must grow, and the two ends of a study."""
+"""Section 3.3: one cluster under two lenses, the problem that must grow, and what more samples buy."""
 
 from __future__ import annotations
 

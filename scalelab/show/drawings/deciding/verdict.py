@@ -181,7 +181,7 @@ def _frame(report, state, caption):
         tuple(shapes),
         {
             "Still in": ", ".join(f"K = {row.workers}" for row in still) or "nobody",
-            "Demands asked so far": str(len(state.asked)),
+            "Demands applied": str(len(state.asked)),
             "Largest speedup in": "none" if best is None else f"{best:.2f}",
         },
     )

@@ -63,7 +63,7 @@ def test_a_size_is_in_until_a_demand_that_it_misses_is_asked(name):
         "quality",
     ]
     for frame in drawn(name).frames:
-        asked = order[: int(frame.facts["Demands asked so far"])]
+        asked = order[: int(frame.facts["Demands applied"])]
         there = [k for k in K if f"in {k}" in things(frame)]
         assert there == [k for k in K if all(keeps[k][column] for column in asked)]
         assert frame.facts["Still in"] == (", ".join(f"K = {k}" for k in there) or "nobody")
