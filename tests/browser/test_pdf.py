@@ -87,8 +87,8 @@ def tight(text):
 
 
 def unbroken(text):
-    """Tight, and without the hyphens that a narrow column puts into words."""
-    return tight(text).replace("-", "")
+    """Tight, and without hyphens, U+FFFE at the end of a line: a narrow column puts some into words."""
+    return re.sub("[-\ufffe]", "", tight(text))
 
 
 def plain(text):

@@ -11,6 +11,7 @@ import re
 import socket
 import threading
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ import pytest
 from scalelab.checks.keys import course_key
 from scalelab.grading.box import bubblewrap
 from scalelab.grading.box.sandbox import MODULES
-from scalelab.grading.inputs import collect, source
+from scalelab.grading.inputs import collect, course, source
+from scalelab.grading.inputs.read import worked_on
 from scalelab.grading.judging import grade_one, result
 from scalelab.grading.judging.execute import TimeLimits
 from tests.notebooks import ROOT, SLUGS
@@ -262,7 +264,9 @@ def what_counts(kind, found):
 def test_a_submission_alone_gives_the_same_bytes_as_in_the_class(graded, request):
     root, slug = graded.root, graded.stage.slug
     written = source.load(root, slug)
-    handed_in = {one.student: one for one in collect.collect(root / "course" / "submitted", slug)}
+    look = partial(worked_on, source=written, others=course.texts_of_others(root / "course", slug))
+    found = collect.collect(root / "course" / "submitted", slug, look=look)
+    handed_in = {one.student: one for one in found}
     quick = [s for s, kind in graded.enrolled.items() if kind.group not in NEAR_A_LIMIT]
     number = AT_NIGHT if request.config.option.all else ALONE
     students = [*graded.enrolled] if EVERY else random.Random(seed()).sample(quick, number)

@@ -23,7 +23,7 @@ from scalelab.measure.timing import stats
 from scalelab.models.cost import cost
 from scalelab.models.graphs import autograd, dags, pipeline, rank_dags, schedule
 from scalelab.models.machines import cores
-from scalelab.models.network import algorithms, collectives, hierarchy, overlap
+from scalelab.models.network import algorithms, collectives, hierarchy, messages, overlap
 from scalelab.models.network.network import Network
 from scalelab.models.scaling import laws, speedup
 from scalelab.models.waiting import batching, hedging, queues, stragglers, tail
@@ -109,6 +109,8 @@ FOUND = [
     ),
     (queues.concurrency_percentile, {"rate": 0.5, "seconds": 2**63, "share": 0.25}),
     (stats.advice, {"values": [1, 1, 1, 1, 1, 2], "wanted": 3e-164}),
+    (messages.load, {"plan": messages.ring(2), "size": 1e308}),
+    (messages.renumbered, {"plan": messages.ring(2), "order": np.array([0, 1j])}),
 ]
 
 

@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from scalelab.arguments import real, shown, whole
-from scalelab.models.checking import Numbers
+from scalelab.models.checking import Numbers, answer
 from scalelab.models.choice import chosen, instance
 from scalelab.models.network.algorithms import Traffic
 from scalelab.models.network.network import SIZE
 from scalelab.refusal import Refusal
 
 _WORKERS = "it counts the workers that take part, and a plan lists every message"
+_PLACES = "it says who takes each place"
 _MOST = 256  # workers: a ring of so many has 130,000 messages
 
 
@@ -115,7 +116,8 @@ def load(plan: MessagePlan, size: float, group: int = 1) -> Burden:
         across = max(across, int(leaving.max()))
     part = size / plan.parts
     count = sum(len(messages) for messages in plan.rounds)
-    return Burden(count, float(ports[0].sum() * part), float(ports.max() * part), across)
+    sent, port = (answer(np.multiply, parts, part) for parts in (ports[0].sum(), ports.max()))
+    return Burden(count, sent, port, across)
 
 
 def ring_all_gather(workers: int) -> MessagePlan:
@@ -313,13 +315,12 @@ def renumbered(plan: MessagePlan, order: Sequence[int]) -> MessagePlan:
     """
     plan = _plan_given(plan)
     try:
-        who = [int(one) for one in order]
-    except (TypeError, ValueError):
+        who = [whole("order", one, _PLACES, 0) for one in order]
+    except (TypeError, Refusal):  # what it is made of is said below, as a whole
         who = []
     if sorted(who) != [*range(plan.workers)]:
         raise Refusal(
-            f"order must hold each number from 0 to {plan.workers - 1} once, got {shown(order)}: it "
-            "says who takes each place"
+            f"order must hold each number from 0 to {plan.workers - 1} once, got {shown(order)}: {_PLACES}"
         )
     return MessagePlan(
         plan.workers,
