@@ -107,7 +107,8 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
   }
 
   // Paper leads nowhere: what links outside lead to stands at the end, but for what the bibliography has.
-  const outside = [...article.querySelectorAll('a[href^="http"]')].filter((link) => !words(link).includes(link.host));
+  const typed = (link) => link.href.replace(/^https?:\/\/(www\.)?|\/$/g, "");
+  const outside = [...article.querySelectorAll('a[href^="http"]')].filter((link) => !words(link).includes(typed(link)));
   const listed = new Set([...article.querySelectorAll('[data-name="book/bibliography"] a[href^="http"]')].map((link) => link.href));
   const addresses = make("section", "print-part"), lists = make("section", "");
   addresses.id = `p${turns.size + 1}`;
@@ -115,12 +116,12 @@ async ({ title, subtitle, author, year, looks, picture, parts }) => {
   addresses.append(lists);
   lists.append(make("h1", "", "Where links lead"), make("p", "", "By section, the words that are a link on the screen, and its address; works that a section names by author and year are in the bibliography."));
   bound.flatMap(({ pages }) => pages).forEach((page) => {
-    const seen = new Map(outside.filter((link) => page.contains(link) && !listed.has(link.href)).map((link) => [link.href, words(link)]));
+    const seen = new Map(outside.filter((link) => page.contains(link) && !listed.has(link.href)).map((link) => [typed(link), words(link)]));
     if (!seen.size) return;
     lists.append(make("h2", "", words(page.querySelector("h1")).replace(/^([\d.]+) .*/, "Section $1")));
-    seen.forEach((said, href) => {
+    seen.forEach((said, address) => {
       const entry = make("p", "print-address", `${said}: `);
-      entry.append(make("span", "", href.replace(/^https?:\/\/(www\.)?|\/$/g, "")));
+      entry.append(make("span", "", address));
       lists.append(entry);
     });
   });
