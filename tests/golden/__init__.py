@@ -73,9 +73,12 @@ def shown(notebook) -> dict[str, str]:
 
 
 def words(notebook) -> dict[str, str]:
-    """Return all that each cell of an executed notebook shows, as words."""
+    """Return all that each cell of an executed notebook shows, as words; not in which line code stands."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.outputs]
-    return {cell.id: " ".join("".join(map(_words, cell.outputs)).split()) for cell in cells}
+    said = {cell.id: " ".join("".join(map(_words, cell.outputs)).split()) for cell in cells}
+    return {
+        name: re.sub(r"(# scalelab/\S+\.py), line \d+", r"\1", text) for name, text in said.items()
+    }
 
 
 def numbers(text: str) -> set[str]:
